@@ -9,6 +9,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 READY_DEMO := $(VENV)/.ready-demo
 READY_ALL := $(VENV)/.ready-all
+FRENCH := src/discreet/catalogue/locale/fr/LC_MESSAGES/discreet.mo
 INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check --constraint constraints.txt
 WORKERS ?= 2
 PYTEST := $(BIN)/python -m pytest -q -n $(WORKERS) --times
@@ -19,7 +20,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
 FAULTS ?=
 
-.PHONY: help setup demo demo-all test test-all check lint faults replicate bench bench-query bench-peers bench-scale docs clean
+.PHONY: help setup demo demo-all test test-all check lint catalogue faults replicate bench bench-query bench-peers bench-scale docs clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -46,32 +47,39 @@ $(READY): pyproject.toml constraints.txt replications/pyproject.toml | $(BIN)/py
 	@$(BIN)/python -m pytest --collect-only -qq > /dev/null 2>&1 || true
 	@touch $(READY)
 
+# An editable installation compiles the catalogues, as every build does.
+$(FRENCH): $(FRENCH:.mo=.po) hatch_build.py | $(BIN)/python
+	@$(INSTALL) --no-deps --editable .
+
 # torch by itself first: then its plain build for the processor is found, and nothing for graphics cards is fetched.
 $(READY_ALL): $(READY)
 	$(INSTALL) torch
 	$(INSTALL) --editable '.[testing,spark,gan]'
 	@touch $(READY_ALL)
 
-demo: $(if $(wildcard $(READY)),$(READY),$(READY_DEMO)) ## from nothing to a protected answer and a table, in a fresh workspace under demo/
+demo: $(if $(wildcard $(READY)),$(READY),$(READY_DEMO)) $(FRENCH) ## from nothing to a protected answer and a table, in a fresh workspace under demo/
 	@PATH="$(CURDIR)/$(BIN):$$PATH" bash examples/demo.sh
 
-demo-all: $(READY) ## a longer tour: cards, workbooks, local collection, studies, sensitivities
+demo-all: $(READY) $(FRENCH) ## a longer tour: cards, workbooks, local collection, studies, sensitivities
 	@PATH="$(CURDIR)/$(BIN):$$PATH" bash examples/demo-all.sh
 
 test: lint ## lint, types, import direction and the test suite (with a real PostgreSQL); under five minutes
 	$(PYTEST) --dist worksteal -m "not long"
 
-test-all: $(READY_ALL) ## the rest: long statistics, crash rounds, reproductions, a small GAN, a Spark cluster (needs Java 17)
+test-all: $(READY_ALL) $(FRENCH) ## the rest: long statistics, crash rounds, reproductions, a small GAN, a Spark cluster (needs Java 17)
 	$(PYTEST) --dist loadgroup -m "long"
 
 check: lint ## lint, types, unit tests that work in memory; under a minute
 	$(PYTEST) --dist worksteal -m "not long and not statistical and not slow" tests/unit
 
-lint: $(READY)
+lint: $(READY) $(FRENCH)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy --num-workers $(WORKERS)
 	$(BIN)/lint-imports --no-cache
+
+catalogue: $(READY) ## write the catalogues anew from the source, and say what is not translated
+	$(BIN)/python -m tests.catalogue write
 
 faults: $(READY) ## plant faults in a copy of the source, one by one, and see which test finds each; half an hour
 	$(BIN)/python -m tests.faults --workers $(WORKERS) $(FAULTS)

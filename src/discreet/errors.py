@@ -42,6 +42,8 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar, Final
 
+from discreet.catalogue import Labels, Phrase, say
+
 __all__ = [
     "AgreementInvalid",
     "BudgetExceeded",
@@ -80,6 +82,7 @@ MOST_LINES: Final = 100
 _LONGEST_WORD: Final = 240
 _COMMA: Final = re.compile(r"[+-]?\d{0,30},\d{1,30}", re.ASCII)
 _THOUSANDS: Final = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.ASCII)
+_LIMITS: Final = {"population": Phrase("population"), "analyst": Phrase("analyst")}
 _LONG_WORD: Final = re.compile(rf"\S{{{_LONGEST_WORD + 1},}}")
 # Controls, marks without a width or that reorder what is seen, halves of characters, and line ends of other alphabets.
 _UNSEEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
@@ -92,7 +95,7 @@ class DiscreetError(Exception):
 
     def __init__(self, message: str | Sequence[str], /, **fields: str | int | None) -> None:
         lines = [message] if isinstance(message, str) else message
-        more = [f"… and {len(lines) - MOST_LINES:,} more"] if len(lines) > MOST_LINES else []
+        more = [say("… and {more:,} more", more=len(lines) - MOST_LINES)] if len(lines) > MOST_LINES else []
         self.message = "\n".join([*map(legible, lines[:MOST_LINES]), *more])
         super().__init__(self.message)
         self.fields: Mapping[str, str | int | None] = {
@@ -127,14 +130,16 @@ class ChargedNotAnswered(DiscreetError):
 
     def __init__(self, *, dataset: str, request_id: str, suspended: bool) -> None:
         if suspended:
-            message = (
-                f"the question was charged but could not be answered, and '{dataset}' is suspended. "
-                "Ask the custodian; nothing more can be said here."
+            message = say(
+                "the question was charged but could not be answered, and '{dataset}' is suspended. "
+                "Ask the custodian; nothing more can be said here.",
+                dataset=dataset,
             )
         else:
-            message = (
+            message = say(
                 "the question was charged, but no answer left. Ask again with "
-                f"--request-id {request_id}, once the ledger can be written: it costs nothing more."
+                "--request-id {request_id}, once the ledger can be written: it costs nothing more.",
+                request_id=request_id,
             )
         super().__init__(message, dataset=dataset, request_id=request_id)
 
@@ -142,10 +147,10 @@ class ChargedNotAnswered(DiscreetError):
 class ParameterInvalid(UsageError):
     """A privacy parameter is not an exact, finite, positive decimal on the grid."""
 
-    def __init__(self, *, parameter: str, rule: str, given: str) -> None:
-        message = f"{parameter} {rule}; received {given}."
+    def __init__(self, *, parameter: str | Labels, rule: str, given: str) -> None:
+        message = say("{parameter} {rule}; received {given}.", parameter=parameter, rule=rule, given=given)
         # `came` is what earlier releases called `given`; scripts may read it.
-        super().__init__(message, parameter=parameter, rule=rule, given=given, came=given)
+        super().__init__(message, parameter=_code(parameter), rule=rule, given=given, came=given)
 
 
 class PathInvalid(UsageError):
@@ -155,10 +160,14 @@ class PathInvalid(UsageError):
 class ExtraMissing(UsageError):
     """An optional part is not installed."""
 
-    def __init__(self, *, needed_for: str, extra: str) -> None:
+    def __init__(self, *, needed_for: str | Labels, extra: str) -> None:
         super().__init__(
-            f"{needed_for} needs the extra '{extra}'. Install it with: pip install 'discreet[{extra}]'",
-            needed_for=needed_for,
+            say(
+                "{needed_for} needs the extra '{extra}'. Install it with: pip install 'discreet[{extra}]'",
+                needed_for=needed_for,
+                extra=extra,
+            ),
+            needed_for=_code(needed_for),
             extra=extra,
         )
 
@@ -216,9 +225,9 @@ class UnknownName(Refused):
     def __init__(
         self,
         *,
-        sort: str,
+        sort: str | Labels,
         name: str,
-        where: str,
+        where: str | Labels,
         known: Iterable[str] = (),
         guess: str | None = None,
         called: str = "",
@@ -228,9 +237,10 @@ class UnknownName(Refused):
         """`guess` is what was meant where the caller knows better than by spelling, and `called` what that stands for;
         `otherwise` is said where nothing is near."""
         guess = guess or nearest(name, known)
-        hint = f"Did you mean '{guess}'{called and f' ({called})'}?" if guess else otherwise
-        told = " ".join(filter(None, (f"{sort} '{name}' is not in {where}.", hint, advice)))
-        super().__init__(told, sort=sort, unknown=name, nearest=guess)
+        unknown = say("{sort} '{name}' is not in {where}.", sort=sort, name=name, where=where)
+        hint = _ask_whether(guess, called) if guess else otherwise
+        told = " ".join(filter(None, (unknown, hint, advice)))
+        super().__init__(told, sort=_code(sort), unknown=name, nearest=guess)
 
 
 class QueryRefused(Refused):
@@ -240,8 +250,9 @@ class QueryRefused(Refused):
 class CustodianOnly(Refused):
     """The view needs --custodian."""
 
-    def __init__(self, *, view: str) -> None:
-        super().__init__(f"{view} shows what only a custodian may see. Add --custodian; the view is logged.", view=view)
+    def __init__(self, *, view: str | Labels) -> None:
+        message = say("{view} shows what only a custodian may see. Add --custodian; the view is logged.", view=view)
+        super().__init__(message, view=_code(view))
 
 
 class BudgetExceeded(Refused):
@@ -249,7 +260,13 @@ class BudgetExceeded(Refused):
 
     def __init__(self, *, cost: str, remaining: str, limit: str, holder: str) -> None:
         super().__init__(
-            f"this costs {cost}; {remaining} remains for {limit} '{holder}'. Nothing was released or charged.",
+            say(
+                "this costs {cost}; {remaining} remains for {limit} '{holder}'. Nothing was released or charged.",
+                cost=cost,
+                remaining=remaining,
+                limit=_LIMITS.get(limit, limit),
+                holder=holder,
+            ),
             cost=cost,
             remaining=remaining,
             limit=limit,
@@ -270,7 +287,11 @@ class DatasetSuspended(Refused):
 
     def __init__(self, *, dataset: str) -> None:
         super().__init__(
-            f"'{dataset}' is suspended until the custodian has looked at it (discreet resume {dataset} --custodian).",
+            say(
+                "'{dataset}' is suspended until the custodian has looked at it "
+                "(discreet resume {dataset} --custodian).",
+                dataset=dataset,
+            ),
             dataset=dataset,
         )
 
@@ -298,8 +319,21 @@ def tell_point(text: str) -> str:
     if not _COMMA.fullmatch(text.strip()):
         return ""
     plain = text.strip()
-    thousand = f", or {plain.replace(',', '')} for thousands" if _THOUSANDS.fullmatch(plain) else ""
-    return f"use a point: write {plain.replace(',', '.')}{thousand}"
+    decimal, whole = plain.replace(",", "."), plain.replace(",", "")
+    if _THOUSANDS.fullmatch(plain):
+        return say("use a point: write {decimal}, or {whole} for thousands", decimal=decimal, whole=whole)
+    return say("use a point: write {decimal}", decimal=decimal)
+
+
+def _ask_whether(guess: str, called: str) -> str:
+    if called:
+        return say("Did you mean '{guess}' ({called})?", guess=guess, called=called)
+    return say("Did you mean '{guess}'?", guess=guess)
+
+
+def _code(named: str | Labels) -> str:
+    """What machines read: a thing that is named in the reader's language stays in English for them."""
+    return named.en if isinstance(named, Labels) else named
 
 
 def legible(text: str) -> str:

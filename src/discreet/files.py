@@ -14,7 +14,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from discreet.catalogue import say
 from discreet.errors import PathInvalid
+from discreet.paths import tell_reason
 
 __all__ = [
     "Content",
@@ -37,28 +39,39 @@ Content = str | bytes | Iterable[str | bytes]
 def check_path(path: Path) -> None:
     """Say what would stop `replace_file` from writing here."""
     if "\0" in str(path):
-        raise PathInvalid("a path holds no NUL character.")
+        raise PathInvalid(say("a path holds no NUL character."))
     if os.path.isdir(path):
-        raise PathInvalid(f"'{path}' is a folder. Name a file in it.", file=str(path))
+        raise PathInvalid(say("'{path}' is a folder. Name a file in it.", path=path), file=str(path))
     if _is_special(path):
-        raise PathInvalid(f"'{path}' is not a regular file. Name another file.", file=str(path))
+        raise PathInvalid(say("'{path}' is not a regular file. Name another file.", path=path), file=str(path))
     if not os.path.isdir(path.parent):
-        raise PathInvalid(f"there is no folder '{path.parent}'. Create it, or name another file.", file=str(path))
+        raise PathInvalid(
+            say("there is no folder '{parent}'. Create it, or name another file.", parent=path.parent), file=str(path)
+        )
     if not os.access(path.parent, os.W_OK | os.X_OK):
-        raise PathInvalid(f"'{path.parent}' does not let you write. Name a file in another folder.", file=str(path))
+        raise PathInvalid(
+            say("'{parent}' does not let you write. Name a file in another folder.", parent=path.parent), file=str(path)
+        )
 
 
 def make_folder(path: Path, *, mode: int = 0o777) -> None:
     """Make a folder that somebody named, and those it lies in, unless it is there; or say why not: PathInvalid."""
     if "\0" in str(path):
-        raise PathInvalid("a path holds no NUL character.")
+        raise PathInvalid(say("a path holds no NUL character."))
     try:
         path.mkdir(parents=True, exist_ok=True, mode=mode)
     except (FileExistsError, NotADirectoryError):
-        raise PathInvalid(f"{path} must be a folder; it is a file. Name another folder.", path=str(path)) from None
+        raise PathInvalid(
+            say("{path} must be a folder; it is a file. Name another folder.", path=path), path=str(path)
+        ) from None
     except OSError as fault:
         raise PathInvalid(
-            f"{path} cannot be created: {fault.strerror}. Name a folder you may write to.", path=str(path)
+            say(
+                "{path} cannot be created: {reason}. Name a folder you may write to.",
+                path=path,
+                reason=tell_reason(fault),
+            ),
+            path=str(path),
         ) from None
 
 
@@ -69,7 +82,11 @@ def replace_file(path: Path, content: Content) -> None:
         write_whole(path, content)
     except OSError as error:
         raise PathInvalid(
-            f"'{path}' could not be written ({error.strerror}); what was there still is. Name another file.",
+            say(
+                "'{path}' could not be written ({reason}); what was there still is. Name another file.",
+                path=path,
+                reason=tell_reason(error),
+            ),
             file=str(path),
         ) from None
 
@@ -92,7 +109,7 @@ def staged_file(path: Path, *, mode: int = 0o666, fresh: bool = False, durable: 
     # In the same folder, because only there is a rename one step; with a name that is never too long.
     staged = path.parent / f".{secrets.token_hex(8)}{_PARTIAL}"
     if _is_special(path):
-        raise OSError(errno.EINVAL, "it is not a regular file", str(path))
+        raise OSError(errno.EINVAL, say("it is not a regular file"), str(path))
     try:
         os.close(os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode))
         yield staged

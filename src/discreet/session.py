@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from discreet.cards import Card, read_card
+from discreet.catalogue import Phrase, say
 from discreet.errors import BudgetExceeded, CustodianOnly, ParameterInvalid, PathInvalid, PopulationConflict, Refused
 from discreet.guarantees import ExactLike, Language, PopulationTerms, as_given, checked, exact
 from discreet.ledger import (
@@ -99,7 +100,7 @@ def _open_frame(frame: Frame, **options: str | None) -> FrameSource:
 
     for name, option in options.items():
         if option is not None:
-            raise ParameterInvalid(parameter=name, rule="is for files of text", given="a table in memory")
+            raise ParameterInvalid(parameter=name, rule=say("is for files of text"), given=say("a table in memory"))
     return FrameSource(frame)
 
 
@@ -128,7 +129,10 @@ class Session:
         if self._closed:
             folder = str(self._workspace.path)
             raise Refused(
-                f"this session of '{folder}' is closed. Open the workspace again with discreet.open.", path=folder
+                say(
+                    "this session of '{folder}' is closed. Open the workspace again with discreet.open.", folder=folder
+                ),
+                path=folder,
             )
 
     def __repr__(self) -> str:
@@ -200,7 +204,7 @@ class Session:
             store = partial(add_file, self.workspace, file, read, encoding=encoding, delimiter=delimiter)
         else:
             if card is None:
-                raise ParameterInvalid(parameter="card", rule="must be named for a table in memory", given="None")
+                raise ParameterInvalid(parameter="card", rule=say("must be named for a table in memory"), given="None")
             source = _open_frame(file, encoding=encoding, delimiter=delimiter)
             read = read_card(card)
             store = partial(add_rows, self.workspace, source, read)
@@ -223,7 +227,7 @@ class Session:
         from discreet.engines import add_table
 
         if not isinstance(source, RowSource):
-            raise ParameterInvalid(parameter="source", rule="must be a RowSource", given=as_given(source))
+            raise ParameterInvalid(parameter="source", rule=say("must be a RowSource"), given=as_given(source))
         read = read_card(card)
         return self._enter(
             read,
@@ -243,7 +247,8 @@ class Session:
         found = self.workspace.dataset(dataset)
         if found.source.engine == "duckdb":
             raise Refused(
-                f"the rows of '{dataset}' came from a file. Add the new file with --replace.", dataset=dataset
+                say("the rows of '{dataset}' came from a file. Add the new file with --replace.", dataset=dataset),
+                dataset=dataset,
             )
         store = partial(
             add_table, self.workspace, replace(found.source, stored=None, types=()), found.card, replace=True
@@ -290,7 +295,7 @@ class Session:
                 self.workspace, file, key=key, name=name, replace=replace, encoding=encoding, delimiter=delimiter
             )
         if name is None:
-            raise ParameterInvalid(parameter="name", rule="must be given for a table in memory", given="None")
+            raise ParameterInvalid(parameter="name", rule=say("must be given for a table in memory"), given="None")
         source = _open_frame(file, encoding=encoding, delimiter=delimiter)
         return add_public_rows(self.workspace, source, key=key, name=name, replace=replace)
 
@@ -303,7 +308,7 @@ class Session:
     def change_population(self, card: AnyPath, *, custodian: bool) -> PopulationTerms:
         """Let a card's terms replace those its population has: an event on the ledger."""
         if not custodian:
-            raise CustodianOnly(view="changing the terms of a population")
+            raise CustodianOnly(view=Phrase("changing the terms of a population"))
         terms = read_card(card).terms()
         self.ledger.change(terms, who=default_analyst())
         self._note_populations(None)
@@ -313,19 +318,22 @@ class Session:
     def resume(self, dataset: str, *, custodian: bool) -> None:
         """Lift the suspension of a dataset after the custodian has looked."""
         if not custodian:
-            raise CustodianOnly(view="lifting a suspension")
+            raise CustodianOnly(view=Phrase("lifting a suspension"))
         self.ledger.resume(self.workspace.dataset(dataset).name, who=default_analyst())
 
     @checked
     def report(self, dataset: str, *, custodian: bool) -> Report:
         """What ingest coerced, counted. Depends on the rows: for the custodian, and logged."""
         if not custodian:
-            raise CustodianOnly(view="the ingest report")
+            raise CustodianOnly(view=Phrase("the ingest report"))
         found = self.workspace.dataset(dataset)
         if found.source.engine != "duckdb":
             raise Refused(
-                f"'{found.name}' has no ingest report: its rows stay in {found.source.where} and are prepared in every "
-                "query.",
+                say(
+                    "'{name}' has no ingest report: its rows stay in {where} and are prepared in every query.",
+                    name=found.name,
+                    where=found.source.where,
+                ),
                 dataset=found.name,
             )
         self.ledger.record_view(f"ingest report of {found.name} version {found.version}", who=default_analyst())
@@ -335,7 +343,7 @@ class Session:
     def incomplete(self, dataset: str, *, custodian: bool) -> dict[str, int]:
         """Rows that lack what the card calls complete, by column. For the custodian, and logged."""
         if not custodian:
-            raise CustodianOnly(view="the number of rows that break a card")
+            raise CustodianOnly(view=Phrase("the number of rows that break a card"))
         from discreet.engines import count_incomplete
 
         found = self.workspace.dataset(dataset)
@@ -389,7 +397,7 @@ class Session:
         if check is not None:
             check(asked.headings)
         if confirm is not None and not confirm(explain_ask(asked, self.ledger)):
-            raise Refused("Not asked. Nothing was released or charged.")
+            raise Refused(say("Not asked. Nothing was released or charged."))
         try:
             return answer(asked, self.ledger, self.open_engine).release
         except BudgetExceeded:
@@ -410,9 +418,9 @@ class Session:
     ) -> Hold:
         """Check a question and set its price aside. Asked under the same request id, its charge takes that place."""
         if not custodian:
-            raise CustodianOnly(view="holding a part of the budget")
+            raise CustodianOnly(view=Phrase("holding a part of the budget"))
         if expires is not None and not isinstance(expires, datetime):
-            raise ParameterInvalid(parameter="expires", rule="must be a time", given=as_given(expires))
+            raise ParameterInvalid(parameter="expires", rule=say("must be a time"), given=as_given(expires))
         from discreet.release import Question, hold, read_ask
 
         asked = read_ask(
@@ -484,7 +492,7 @@ class Session:
 
         planned = self.plan(workload, epsilon=epsilon, analyst=analyst)
         if confirm is not None and not confirm(planned):
-            raise Refused("Not asked. Nothing was released or charged.")
+            raise Refused(say("Not asked. Nothing was released or charged."))
         return run_workload(planned, self.ledger, request_id=name_request(request_id), open_engine=self.open_engine)
 
     @property
@@ -590,8 +598,11 @@ class Session:
         """A dataset has a name of its own and stays in its population: before a row is read, not after."""
         if card.dataset in self.workspace.public_names():
             raise Refused(
-                f"'{card.dataset}' is a public table of this workspace, and a dataset cannot share its name. "
-                "Choose another name in the card.",
+                say(
+                    "'{dataset}' is a public table of this workspace, and a dataset cannot share its name. Choose "
+                    "another name in the card.",
+                    dataset=card.dataset,
+                ),
                 dataset=card.dataset,
             )
         if card.dataset not in self.workspace.names():
@@ -599,8 +610,13 @@ class Session:
         home = self.workspace.dataset(card.dataset).card.population
         if home != card.population:
             raise PopulationConflict(
-                f"'{card.dataset}' belongs to population '{home}' and cannot move to '{card.population}'. "
-                "Add the file under another dataset name.",
+                say(
+                    "'{dataset}' belongs to population '{home}' and cannot move to '{population}'. Add the file "
+                    "under another dataset name.",
+                    dataset=card.dataset,
+                    home=home,
+                    population=card.population,
+                ),
                 dataset=card.dataset,
                 population=home,
             )
@@ -659,6 +675,9 @@ def card_beside(file: Path) -> Path:
         if beside.exists():
             return beside
     raise PathInvalid(
-        f"no card {named.name} stands beside {file.name}. Name one with --card, or draft one with: "
-        f"discreet card init {file.name}"
+        say(
+            "no card {card} stands beside {file}. Name one with --card, or draft one with: discreet card init {file}",
+            card=named.name,
+            file=file.name,
+        )
     )

@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from discreet.cli.app import root
+from discreet.cli.app import _whole, root
 from discreet.cli.help_screens import AUDIENCES, SHARED, walk_commands
 from discreet.samples import write_survey
 from discreet.session import Session
 from tests.cli.clinic import Run
 from tests.workspaces import fill
 
-LINES = 50
+LINES = 51
 MOST_OPTIONS = 14
 SLOW = {"reproduce"}  # replications/tests/test_reproduce_report.py runs it
 GROUPS = {name: command for name, command in root().commands.items() if hasattr(command, "commands")}
@@ -53,14 +53,14 @@ def test_every_command_has_an_audience() -> None:
 def test_the_core_does_without_a_wing(monkeypatch: pytest.MonkeyPatch, run: Run) -> None:
     whole = set(root().commands)
     monkeypatch.setattr("discreet.cli.app._wings", lambda: iter(()))
-    root.cache_clear()
+    _whole.cache_clear()
     try:
         assert whole - set(root().commands) == {"local", "linked", "study", "sensitivity", "lab", "gan"}
         assert "Laboratory:\n  reproduce" in run("--help").out
         assert "No such command 'study'" in run("study", "--help", code=2).err
     finally:
         monkeypatch.undo()
-        root.cache_clear()
+        _whole.cache_clear()
 
 
 @pytest.mark.parametrize("name", GROUPS)
@@ -101,13 +101,13 @@ def test_shared_options_are_explained_in_one_paragraph(run: Run) -> None:
 
 
 def test_a_missing_package_of_replications_says_how_to_install_it(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    root.cache_clear()
+    _whole.cache_clear()
     monkeypatch.setitem(sys.modules, "discreet_replications", None)
     for name in [name for name in sys.modules if name.startswith("discreet_replications.")]:
         monkeypatch.delitem(sys.modules, name)
     try:
         said = [run("reproduce", "report", "--out", "x", code=1).err, run("reproduce", "--help").out]
     finally:
-        root.cache_clear()
+        _whole.cache_clear()
     for text in said:
         assert "pip install . ./replications" in text

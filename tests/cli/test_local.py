@@ -94,7 +94,7 @@ def test_encode_and_estimate(signed: Path, run: Run) -> None:
     assert told.startswith("Wrote 3,000 reports to 'reports.jsonl': local DP, epsilon = 4 per respondent.")
     words = ("local", "estimate", "m.json", "reports.jsonl", "--by", "town")
     table = run(*words, "--lang", "fr").out
-    for word in ("guarantee", "local DP, epsilon = 4", "privacy noise only", "oui", "95% interval", "Poisoning"):
+    for word in ("garantie", "locale, epsilon = 4 par répondant", "oui", "intervalle à 95\u00a0%", "Empoisonnement"):
         assert word in table
     found = run(*words, "--format", "json").json()
     assert (found["accepted"], found["refused"], found["survey"], found["version"]) == (3000, 0, "clinic", 1)

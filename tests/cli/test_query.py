@@ -40,7 +40,16 @@ def test_table_answer_shows_labels(clinic: Path, run: Run) -> None:
     out = run("query", "-w", "w", BY_TOWN, "--epsilon", "0.5", "--lang", "fr").out
     assert "Nord" in out
     assert "(sans valeur)" in out
-    assert "charged epsilon 0.5" in out
+    assert "débité\u00a0: epsilon 0,5" in out
+
+
+def test_details_explain_what_is_the_same_for_every_answer(clinic: Path, run: Run) -> None:
+    asked = ("query", "-w", "w", BY_TOWN, "--epsilon", "0.5")
+    brief, whole = run(*asked).out, run(*asked, "--details").out
+    assert "intervals: privacy noise only; sampling and measurement error come on top (--details says more)" in brief
+    assert "neighbours: one unit" not in brief
+    assert "intervals: privacy noise only: each interval holds, with at least the stated probability" in whole
+    assert "add-remove neighbours: one unit more or less" in whole
 
 
 def test_csv_answer(clinic: Path, run: Run) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import discreet
+from discreet.catalogue import localise
 from discreet.cli import main
 from tests.cli.clinic import Result, Run
 
@@ -135,9 +136,19 @@ def test_json_is_the_table_that_people_see(say: Say) -> None:
     assert again["replayed"]
     assert [again[name] for name in ("cells", "margins")] == [told[name] for name in ("cells", "margins")]
     shown = say(*TABLE, "--lang", "fr").out
-    assert f"{total['value']:,}" in shown
+    assert localise(f"{total['value']:,}", "fr") in shown
     assert "Nord" in shown
     assert "Ensemble" in shown
+
+
+def test_details_explain_what_is_the_same_for_every_table(say: Say) -> None:
+    brief, whole = say(*TABLE).out, say(*TABLE, "--details").out
+    assert "privacy noise only, around the raw estimate; sampling" in brief
+    assert "(--details says more)" in brief
+    assert "--details" not in whole
+    assert "each interval belongs to the raw estimate and holds, with at least the stated probability" in whole
+    assert "for such sums take the raw estimates" in whole
+    assert "add-remove neighbours: one unit more or less" in whole
 
 
 def test_margins_are_those_asked_for(say: Say) -> None:

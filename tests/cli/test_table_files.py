@@ -22,7 +22,7 @@ REFUSED = {
 
 def test_the_ending_tells_the_format_and_pictures_stand_beside(run: Run, clinic: Path, tmp_path: Path) -> None:
     for ending in ("txt", "json", "csv", "xlsx", "parquet", "sdmx.csv"):
-        assert f"wrote t.{ending}" in run(*TABLE, "--out", f"t.{ending}", "--lang", "fr").out
+        assert f"écrit\u00a0: t.{ending}" in run(*TABLE, "--out", f"t.{ending}", "--lang", "fr").out
         assert (tmp_path / f"t.{ending}").stat().st_size > 300
     run(*TABLE, "--out", "t.html", "--out", "heat-map=heat.svg", "--out", "bars=bars.svg")
     for name in ("heat.svg", "bars.svg", "t.html"):

@@ -191,17 +191,17 @@ def test_limits_choices_and_kinds_are_in_the_schema(kind: FileKind, key: str, ot
 def test_every_key_is_explained_in_both_languages_with_an_example_that_is_read(kind: FileKind) -> None:
     schema = load_schema(kind)
     for path, key in walk_keys(schema.fields):
-        for text in (key.en, key.fr):
+        for text in (key.meaning.en, key.meaning.fr):
             assert text.endswith("."), path
             assert text[0].isupper() or text[0] in "εδ", path
-        assert key.en != key.fr, path
+        assert key.meaning.en != key.meaning.fr, path
         assert key.example or find_fields(key.type), path  # the keys below have their own
         for text in filter(None, (key.example, key.default)):
             reader = SchemaReader()
             node = parse_yaml(str(text), file="f.yaml")
             assert reader.read(key.type, node, path) is not None, path
             assert reader.is_clean(), (path, reader.problems)
-            inner = make_json_schema(FileSchema("x", "x", schema.title, schema.about, FieldsType((key,))))
+            inner = make_json_schema(FileSchema("x", schema.where, schema.title, schema.about, FieldsType((key,))))
             assert Draft202012Validator(inner).is_valid({key.name: json_value(node)}), path
 
 

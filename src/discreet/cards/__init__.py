@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from discreet.cards.card import Accounting, Card, Membership, SizeRule, parse_card, read_card
     from discreet.cards.card_face import describe_card
     from discreet.cards.card_reader import build_categories, build_weight
-    from discreet.cards.card_schema import BOUNDS_PAIR, CAPS_BY_CODE, CARD, CATEGORIES, CHOSEN_NAME
+    from discreet.cards.card_schema import BOUNDS_PAIR, CAPS_BY_CODE, CARD, CATEGORIES, CHOSEN_NAME, call_missing_codes
     from discreet.cards.codes import unknown_code
     from discreet.cards.columns import (
         LARGEST_UNITS,
@@ -48,6 +48,8 @@ if TYPE_CHECKING:
         SchemaKey,
         TextType,
         WholeType,
+        call_by_key,
+        call_by_place,
     )
     from discreet.cards.schema_reader import Entry, Record, SchemaReader, normal_text
     from discreet.cards.schema_words import draft_file, hint, key_table, with_comment
@@ -105,6 +107,9 @@ __all__ = [
     "WholeType",
     "build_categories",
     "build_weight",
+    "call_by_key",
+    "call_by_place",
+    "call_missing_codes",
     "canonical_code",
     "describe_card",
     "draft_card",

@@ -13,7 +13,17 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Final
 
-from discreet.cards.columns import CardFault, Category, Column, ColumnKind, Labels, PublicTotals, WeightRule
+from discreet.cards.columns import (
+    CardFault,
+    Category,
+    Column,
+    ColumnKind,
+    Labels,
+    PublicTotals,
+    WeightRule,
+    as_written,
+)
+from discreet.catalogue import Phrase, say
 from discreet.errors import UnknownName, nearest
 from discreet.guarantees import Budget, Neighbours, PopulationTerms, Unit
 from discreet.guarantees import text as plain_text
@@ -103,9 +113,9 @@ class Card(Listed):
             problems += weight_problems(self.weight, known)
         problems += (("totals", text) for _, text in totals_problems(self.totals, self.weight, known))
         if not self.allow <= frozenset(ALLOWED_RELEASES):
-            problems.append(("allow", f"allow holds only {', '.join(ALLOWED_RELEASES)}"))
+            problems.append(("allow", say("allow holds only {names}", names=", ".join(ALLOWED_RELEASES))))
         if len({name.lower() for name in known}) != len(self.columns):
-            problems.append(("columns", "column names must differ, whatever their case"))
+            problems.append(("columns", say("column names must differ, whatever their case")))
         if problems:
             raise CardFault(problems)
 
@@ -135,7 +145,9 @@ class Card(Listed):
         """The column of that name, or UnknownName with the nearest one."""
         result = self._by_name.get(name)
         if result is None:
-            raise UnknownName(sort="Column", name=name, where=f"'{self.dataset}'", known=self._by_name)
+            raise UnknownName(
+                sort=Phrase("Column"), name=name, where=Phrase("'{name}'", name=self.dataset), known=self._by_name
+            )
         return result
 
     @property
@@ -181,64 +193,76 @@ def unit_problems(unit: Unit, columns: Mapping[str, Column | None]) -> Problems:
     """The unit is a declared column of kind id. A column that could not be read is known by name only."""
     column = unit.column
     if column not in columns:
-        yield "unit.column", f"unit column '{column}' is not among the columns{_hint(column, columns)}"
+        yield "unit.column", _tell_absent(Phrase("unit column '{name}'", name=column), column, columns)
         return
     declared = columns[column]
     if declared is not None and declared.kind is not ColumnKind.ID:
-        yield "unit.column", f"unit column '{column}' must be of kind id; it is of kind {declared.kind}"
+        yield (
+            "unit.column",
+            say("unit column '{name}' must be of kind id; it is of kind {kind}", name=column, kind=declared.kind),
+        )
     if declared is not None and declared.type == "row" and unit.rows != 1:
-        yield "unit.rows", f"where every row is a unit of its own (type: row of column '{column}'), rows is 1"
+        yield (
+            "unit.rows",
+            say("where every row is a unit of its own (type: row of column '{name}'), rows is 1", name=column),
+        )
     for name, other in columns.items():
         if other is not None and other.type == "row" and name != column:
-            yield f"columns.{name}.type", f"type: row is for the unit's column, '{column}'; leave out column '{name}'"
+            yield (
+                f"columns.{name}.type",
+                say("type: row is for the unit's column, '{unit}'; leave out column '{name}'", unit=column, name=name),
+            )
 
 
 def size_problems(size: SizeRule, neighbours: Neighbours) -> Problems:
     """Adding a unit changes the size, so a public size needs neighbours of one size."""
     if size is SizeRule.PUBLIC and neighbours is not Neighbours.REPLACE_ONE:
-        yield "size", "size: public is allowed only with neighbours: replace-one"
+        yield "size", say("size: public is allowed only with neighbours: replace-one")
 
 
 def membership_problems(membership: Membership, size: SizeRule) -> Problems:
     """Whoever knows who is there knows how many there are."""
     if membership is Membership.PUBLIC and size is not SizeRule.PUBLIC:
-        yield "membership", "membership: public needs size: public"
+        yield "membership", say("membership: public needs size: public")
 
 
 def presence_problems(size: SizeRule, columns: Mapping[str, Column | None]) -> Problems:
     """Which rows have a value can be no secret only where which rows there are is none."""
     for name, column in columns.items():
         if column is not None and column.public_presence and size is not SizeRule.PUBLIC:
-            yield f"columns.{name}.presence", f"presence: public of column '{name}' needs size: public"
+            problem = say("presence: public of column '{name}' needs size: public", name=name)
+            yield f"columns.{name}.presence", problem
 
 
 def weight_problems(weight: WeightRule, columns: Mapping[str, Column | None]) -> Problems:
     """The weight is a bounded number, caps lie on its grid, caps by column cover every public category."""
-    if weight.column not in columns:
-        hint = _hint(weight.column, columns)
-        yield "weight.column", f"weight column '{weight.column}' is not among the columns{hint}"
+    name = weight.column
+    if name not in columns:
+        yield "weight.column", _tell_absent(Phrase("weight column '{name}'", name=name), name, columns)
     if weight.by is not None:
         yield from _cap_problems(weight, columns)
-    declared = columns.get(weight.column)
+    declared = columns.get(name)
     if declared is None:
         return
     if declared.kind not in {ColumnKind.INTEGER, ColumnKind.NUMBER} or declared.bounds is None or declared.step is None:
-        yield "weight.column", f"weight column '{weight.column}' must be a number or integer with bounds"
+        yield "weight.column", say("weight column '{name}' must be a number or integer with bounds", name=name)
         return
     low, high = declared.bounds
     if low < 0:
-        yield "weight.column", f"weight column '{weight.column}' must have bounds from 0 upwards"
+        yield "weight.column", say("weight column '{name}' must have bounds from 0 upwards", name=name)
     for cap in weight.every_cap:
         if Fraction(cap) % Fraction(declared.step):
-            yield "weight.cap", f"cap {plain_text(cap)} is not a multiple of the weight's step"
+            yield "weight.cap", say("cap {cap} is not a multiple of the weight's step", cap=as_written(cap))
         if cap > high:
-            yield "weight.cap", f"cap {plain_text(cap)} is above the weight's upper bound {plain_text(high)}"
+            facts = {"cap": as_written(cap), "high": as_written(high)}
+            yield "weight.cap", say("cap {cap} is above the weight's upper bound {high}", **facts)
 
 
 def _cap_problems(weight: WeightRule, columns: Mapping[str, Column | None]) -> Problems:
     by = weight.by or ""
-    yield from _public_column_problems("cap", by, columns, at="weight.cap.by")
-    yield from _listing_problems("caps", by, [code for code, _ in weight.caps], columns, at="weight.cap.values")
+    called = Phrase("cap column '{name}'", name=by)
+    yield from _public_column_problems(called, by, columns, at="weight.cap.by")
+    yield from _listing_problems(Phrase("caps"), by, [code for code, _ in weight.caps], columns, at="weight.cap.values")
 
 
 def totals_problems(
@@ -246,37 +270,43 @@ def totals_problems(
 ) -> Iterator[tuple[int, str]]:
     """Totals are of a weight, by public categories that are all listed, once each, and agree on the grand total."""
     if totals and weight is None:
-        yield 0, "totals are what the weights of everybody add up to: declare `weight` too"
+        yield 0, say("totals are what the weights of everybody add up to: declare `weight` too")
     seen: set[str | None] = set()
     for index, item in enumerate(totals):
         if item.by in seen:
-            yield index, f"totals by '{item.by}' are given twice" if item.by else "the grand total is given twice"
+            by = item.by
+            twice = say("totals by '{by}' are given twice", by=by) if by else say("the grand total is given twice")
+            yield index, twice
         seen.add(item.by)
         if item.total != totals[0].total:
             yield (
                 index,
-                "totals must agree on the grand total; "
-                f"received {plain_text(totals[0].total)} and {plain_text(item.total)}",
+                say(
+                    "totals must agree on the grand total; received {one} and {other}",
+                    one=as_written(totals[0].total),
+                    other=as_written(item.total),
+                ),
             )
         if item.by is not None:
             codes = [code for code, _ in item.values]
-            for _, text in _public_column_problems("totals", item.by, columns, at=""):
+            called = Phrase("totals column '{name}'", name=item.by)
+            for _, text in _public_column_problems(called, item.by, columns, at=""):
                 yield index, text
-            for _, text in _listing_problems("totals", item.by, codes, columns, at=""):
+            for _, text in _listing_problems(Phrase("totals"), item.by, codes, columns, at=""):
                 yield index, text
 
 
-def _public_column_problems(what: str, by: str, columns: Mapping[str, Column | None], *, at: str) -> Problems:
+def _public_column_problems(called: Phrase, by: str, columns: Mapping[str, Column | None], *, at: str) -> Problems:
     if by not in columns:
-        yield at, f"{what} column '{by}' is not among the columns{_hint(by, columns)}"
+        yield at, _tell_absent(called, by, columns)
         return
     declared = columns[by]
     if declared is not None and (declared.kind is not ColumnKind.CATEGORY or not declared.public):
-        yield at, f"{what} column '{by}' must be a public category column"
+        yield at, say("{column} must be a public category column", column=called)
 
 
 def _listing_problems(
-    what: str, by: str, given: list[str], columns: Mapping[str, Column | None], *, at: str
+    what: Phrase, by: str, given: list[str], columns: Mapping[str, Column | None], *, at: str
 ) -> Problems:
     """Every category of a public column has its entry, and nothing else has."""
     declared = columns.get(by)
@@ -284,19 +314,22 @@ def _listing_problems(
         return
     codes = [category.code for category in declared.categories]
     if absent := [code for code in codes if code not in given]:
-        yield at, f"{what} are missing for {_listed(absent)} of '{by}'"
+        yield at, say("{what} are missing for {codes} of '{by}'", what=what, codes=_listed(absent), by=by)
     if unknown := [code for code in given if code not in codes]:
-        yield at, f"{what} are given for {_listed(unknown)}, not among the categories of '{by}'"
+        facts = {"what": what, "codes": _listed(unknown), "by": by}
+        yield at, say("{what} are given for {codes}, not among the categories of '{by}'", **facts)
 
 
-def _hint(name: str, columns: Iterable[str]) -> str:
+def _tell_absent(column: Phrase, name: str, columns: Iterable[str]) -> str:
     guess = nearest(name, columns)
-    return f"; did you mean '{guess}'?" if guess else ""
+    if guess:
+        return say("{column} is not among the columns; did you mean '{guess}'?", column=column, guess=guess)
+    return say("{column} is not among the columns", column=column)
 
 
 def _listed(codes: list[str]) -> str:
-    shown = ", ".join(f"'{code}'" for code in codes[:5])
-    return shown if len(codes) <= 5 else f"{shown} and {len(codes) - 5} more"
+    shown = ", ".join(say("'{name}'", name=code) for code in codes[:5])
+    return shown if len(codes) <= 5 else say("{codes} and {more} more", codes=shown, more=len(codes) - 5)
 
 
 def read_card(path: AnyPath) -> Card:

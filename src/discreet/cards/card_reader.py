@@ -16,11 +16,12 @@ from discreet.cards.card import (
     unit_problems,
     weight_problems,
 )
-from discreet.cards.card_schema import CARD
+from discreet.cards.card_schema import CARD, call_missing_codes
 from discreet.cards.columns import CardFault, Category, Column, ColumnKind, Labels, PublicTotals, WeightRule
 from discreet.cards.schema import NumberType
 from discreet.cards.schema_reader import Entry, Record, SchemaReader, one_line
 from discreet.cards.yaml_text import SequenceNode, parse_yaml, read_yaml_text
+from discreet.catalogue import say
 from discreet.errors import CardInvalid, CardUndecided, ParameterInvalid
 from discreet.guarantees import Budget, Unit
 
@@ -103,7 +104,7 @@ def _build_budget(reader: SchemaReader, found: Record) -> Budget | None:
     try:
         return Budget(**found.values)
     except ParameterInvalid as error:
-        reader.note(found.node.line, f"budget: {error.message}")
+        reader.note(found.node.line, say("budget: {message}", message=error.message))
         return None
 
 
@@ -143,11 +144,11 @@ def _build_totals(reader: SchemaReader, found: Record) -> PublicTotals | None:
     if by is None:
         if not isinstance(values, Decimal):
             line = found.nodes["values"].line
-            reader.note(line, "the grand total (without `by`) is one word or text, not a list or mapping")
+            reader.note(line, say("the grand total (without `by`) is one word or text, not a list or mapping"))
             return None
         return reader.built(found.node, lambda: PublicTotals(source, whole=values))
     if isinstance(values, Decimal):
-        reader.note(found.nodes["values"].line, "totals are a mapping from code to number")
+        reader.note(found.nodes["values"].line, say("totals are a mapping from code to number"))
         return None
     known = tuple((entry.name, entry.value) for entry in values)
     return reader.built(found.node, lambda: PublicTotals(source, by=by, values=known))
@@ -160,7 +161,8 @@ def _build_columns(reader: SchemaReader, entries: tuple[Entry, ...]) -> dict[str
     for entry in entries:
         twin = lower.setdefault(entry.name.lower(), entry.name)
         if twin != entry.name:
-            reader.note(entry.line, f"columns '{twin}' and '{entry.name}' differ by case only")
+            names = {"one": twin, "other": entry.name}
+            reader.note(entry.line, say("columns '{one}' and '{other}' differ by case only", **names))
         columns[entry.name] = _build_column(reader, entry)
     return columns
 
@@ -202,7 +204,7 @@ def _has_numbers(reader: SchemaReader, entry: Entry) -> bool:
     node = entry.value.nodes.get("missing")
     if not isinstance(node, SequenceNode) or entry.value["kind"] not in {ColumnKind.INTEGER, ColumnKind.NUMBER}:
         return True
-    what = f"missing codes of column '{entry.name}'"
+    what = call_missing_codes("missing", say("column '{name}'", name=entry.name), "")
     return None not in [reader.read(NumberType(), item, what) for item in node.items]
 
 

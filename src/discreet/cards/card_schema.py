@@ -22,53 +22,61 @@ from discreet.cards.schema import (
     SchemaKey,
     TextType,
     WholeType,
+    call_by_place,
 )
+from discreet.catalogue import Phrase, say
 from discreet.guarantees import Neighbours
-from discreet.results import Labels
 
-__all__ = ["BOUNDS_PAIR", "CAPS_BY_CODE", "CARD", "CATEGORIES", "CHOSEN_NAME"]
+__all__ = ["BOUNDS_PAIR", "CAPS_BY_CODE", "CARD", "CATEGORIES", "CHOSEN_NAME", "call_missing_codes"]
 
 _DATASET_PATTERN: Final = "[a-z][a-z0-9_]{0,62}"
 
 CHOSEN_NAME: Final = TextType(
-    Labels(
-        "letters, digits and underscores, at most 63, no digit first",
-        "lettres, chiffres et traits de soulignement, 63 au plus, sans chiffre initial",
-    ),
+    Phrase("letters, digits and underscores, at most 63, no digit first"),
     NAME_PATTERN,
 )
 CATEGORIES: Final = FormsType(
     (
-        MappingType(LabelType(), "{what}, label of '{name}'", least=1, empty="{what} are empty"),
-        ListType(CodeType(), "are empty", least=1),
+        MappingType(
+            LabelType(),
+            lambda name, what: say("{what}, label of '{name}'", what=what, name=name),
+            Phrase("are empty"),
+            least=1,
+        ),
+        ListType(CodeType(), Phrase("are empty"), least=1),
     ),
-    "are a list of codes or a mapping from code to label",
+    Phrase("are a list of codes or a mapping from code to label"),
 )
-BOUNDS_PAIR: Final = ListType(NumberType(), "are a list of two numbers, [low, high]", least=2, most=2)
+BOUNDS_PAIR: Final = ListType(NumberType(), Phrase("are a list of two numbers, [low, high]"), least=2, most=2)
 CAPS_BY_CODE: Final = MappingType(
-    NumberType(positive=True), "cap of '{name}'", "are a mapping from code to number", least=1
+    NumberType(positive=True),
+    lambda name, _: say("cap of '{name}'", name=name),
+    Phrase("are a mapping from code to number"),
+    least=1,
 )
 
 _DATASET: Final = TextType(
-    Labels(
-        "a lower-case letter, then letters, digits or _, at most 63",
-        "une lettre minuscule, puis des lettres minuscules, des chiffres ou _, 63 au plus",
-    ),
+    Phrase("a lower-case letter, then letters, digits or _, at most 63"),
     _DATASET_PATTERN,
 )
 _POPULATION: Final = TextType(
-    Labels("lower-case letters, digits, . _ -, at most 63", "lettres minuscules, chiffres, . _ -, 63 au plus"),
+    Phrase("lower-case letters, digits, . _ -, at most 63"),
     "[a-z0-9][a-z0-9._-]{0,62}",
 )
 _REFERENCE: Final = TextType(
-    Labels("dataset.column", "jeu.colonne"),
+    Phrase("dataset.column"),
     rf"{_DATASET_PATTERN}\.{NAME_PATTERN}",
-    "name a dataset and its column, as in clinics.clinic_id",
+    Phrase("name a dataset and its column, as in clinics.clinic_id"),
 )
-_BOUNDS_SHAPE: Final = f"{BOUNDS_PAIR.shape}, or private"
+_BOUNDS_SHAPE: Final = Phrase("are a list of two numbers, [low, high], or private")
 _BOUNDS: Final = FormsType(
     (ListType(NumberType(), _BOUNDS_SHAPE, least=2, most=2), ChoiceType(("private",))), _BOUNDS_SHAPE
 )
+
+
+def call_missing_codes(_key: str, where: str, _value: str) -> str:
+    """What messages call codes that mean no answer."""
+    return say("missing codes of {where}", where=where)
 
 
 def _kinds(key: str) -> tuple[str, ...]:
@@ -78,219 +86,153 @@ def _kinds(key: str) -> tuple[str, ...]:
 
 # fmt: off
 _UNIT: Final = FieldsType((
-    SchemaKey("column", COLUMN_NAME, required=True, example="person_id", called="unit column",
-        en="The id column: all rows with one id are one unit, which is protected.",
-        fr="La colonne d'identifiant : toutes les lignes d'un même identifiant forment une unité, qui est protégée."),
-    SchemaKey("rows", WholeType(1, 10**6), required=True, example="1", called="rows of the unit",
-        en="The most rows of one unit that count. The rest are passed over by a rule fixed in advance.",
-        fr="Le plus grand nombre de lignes d'une unité qui comptent. Les autres sont écartées selon une règle fixée "
-           "d'avance."),
+    SchemaKey("column", COLUMN_NAME, required=True, example="person_id", called=Phrase("unit column"),
+        meaning=Phrase("The id column: all rows with one id are one unit, which is protected.")),
+    SchemaKey("rows", WholeType(1, 10**6), required=True, example="1", called=Phrase("rows of the unit"),
+        meaning=Phrase("The most rows of one unit that count. The rest are passed over by a rule fixed in advance.")),
 ))
 
 _CAP: Final = FieldsType((
-    SchemaKey("by", COLUMN_NAME, required=True, example="province", called="cap column",
-        en="The public category column that decides the cap.",
-        fr="La colonne publique de catégories qui décide du plafond."),
-    SchemaKey("values", CAPS_BY_CODE, required=True, example="{10: 1700, 24: 2500}", called="caps of the weight",
-        en="The cap of every category of that column.",
-        fr="Le plafond de chaque catégorie de cette colonne."),
+    SchemaKey("by", COLUMN_NAME, required=True, example="province", called=Phrase("cap column"),
+        meaning=Phrase("The public category column that decides the cap.")),
+    SchemaKey("values", CAPS_BY_CODE, required=True, example="{10: 1700, 24: 2500}",
+        called=Phrase("caps of the weight"),
+        meaning=Phrase("The cap of every category of that column.")),
 ))
 
 _WEIGHT: Final = FieldsType((
-    SchemaKey("column", COLUMN_NAME, required=True, example="weight", called="weight column",
-        en="The column of the survey weight, with bounds from 0 upwards. When it is not among the columns, it is a "
-           "number from 0 to its largest cap, in steps of 0.01 or finer where a cap is.",
-        fr="La colonne du poids d'enquête, aux bornes positives ou nulles. Absente des colonnes, c'est un nombre de 0 "
-           "à son plus grand plafond, par pas de 0,01 ou plus fins si un plafond l'est."),
+    SchemaKey("column", COLUMN_NAME, required=True, example="weight", called=Phrase("weight column"),
+        meaning=Phrase("The column of the survey weight, with bounds from 0 upwards. When it is not among the "
+                       "columns, it is a number from 0 to its largest cap, in steps of 0.01 or finer where a cap is.")),
     SchemaKey("cap", FormsType((NumberType(positive=True), _CAP)), required=True, example="1700",
-        called="cap of the weight",
-        en="Weights above it are cut to it; it is the sensitivity of a weighted count. It lies on the weight's step "
-           "and not above its upper bound.",
-        fr="Les poids supérieurs y sont ramenés ; c'est la sensibilité d'un effectif pondéré. Il est un multiple du "
-           "pas du poids et ne dépasse pas sa borne supérieure."),
+        called=Phrase("cap of the weight"),
+        meaning=Phrase("Weights above it are cut to it; it is the sensitivity of a weighted count. It lies on the "
+                       "weight's step and not above its upper bound.")),
 ))
 
 _TOTALS: Final = FieldsType((
-    SchemaKey("by", COLUMN_NAME, example="province", called="column of the totals",
-        en="The public category column of the totals. Without it, `values` is the grand total.",
-        fr="La colonne publique de catégories des totaux. Sans elle, `values` est le total général."),
+    SchemaKey("by", COLUMN_NAME, example="province", called=Phrase("column of the totals"),
+        meaning=Phrase("The public category column of the totals. Without it, `values` is the grand total.")),
     SchemaKey("values", FormsType((
             NumberType(negative=False),
-            MappingType(NumberType(negative=False), "total of '{name}'", "are a mapping from code to number", least=1),
-        )), required=True, example="{10: 459931, 24: 7173161}", called="totals",
-        en="The total of every category, none left out; one number without `by`.",
-        fr="Le total de chaque catégorie, sans en omettre ; un seul nombre sans `by`."),
+            MappingType(NumberType(negative=False), lambda name, _: say("total of '{name}'", name=name),
+                Phrase("are a mapping from code to number"), least=1),
+        )), required=True, example="{10: 459931, 24: 7173161}", called=Phrase("totals"),
+        meaning=Phrase("The total of every category, none left out; one number without `by`.")),
     SchemaKey("source", LabelType(), required=True, example="{en: Census 2016, fr: Recensement de 2016}",
-        called="source of the totals",
-        en="Where the totals were published: never the file itself. It is printed with every table that meets them.",
-        fr="Où les totaux ont été publiés : jamais le fichier lui-même. Elle est imprimée avec tout tableau calé sur "
-           "eux."),
+        called=Phrase("source of the totals"),
+        meaning=Phrase("Where the totals were published: never the file itself. It is printed with every table that "
+                       "meets them.")),
 ))
 
 _BUDGET: Final = FieldsType((
     SchemaKey("epsilon", ParameterType(), required=True, example="3",
-        en="What may be spent on the population, ever.",
-        fr="Ce qui pourra jamais être dépensé sur la population."),
+        meaning=Phrase("What may be spent on the population, ever.")),
     SchemaKey("delta", ParameterType(zero=True, below=1), default="0", example="1e-6",
-        en="The delta of an (epsilon, delta) budget; 0 means pure.",
-        fr="Le delta d'un budget (epsilon, delta) ; 0 signifie pur."),
+        meaning=Phrase("The delta of an (epsilon, delta) budget; 0 means pure.")),
     SchemaKey("per_analyst", ParameterType(), example="1",
-        en="What one analyst may spend. The whole budget when absent.",
-        fr="Ce qu'un analyste peut dépenser. Tout le budget par défaut."),
+        meaning=Phrase("What one analyst may spend. The whole budget when absent.")),
     SchemaKey("per_analyst_delta", ParameterType(zero=True, below=1), example="1e-7",
-        en="The delta of an analyst's cap. The budget's when absent.",
-        fr="Le delta du plafond d'un analyste. Celui du budget par défaut."),
-), called="budget {key}")
+        meaning=Phrase("The delta of an analyst's cap. The budget's when absent.")),
+), called=lambda key, _where, _value: say("budget {key}", key=key))
 
 _COLUMN: Final = FieldsType((
     SchemaKey("kind", ChoiceType(tuple(ColumnKind)), required=True, example="category",
-        en="What the column holds.",
-        fr="Ce que contient la colonne."),
+        meaning=Phrase("What the column holds.")),
     SchemaKey("type", ChoiceType(("integer", "text", "row")), example="integer", goes_with=_kinds("type"),
         needed_with=("id",),
-        en="How ids are compared: `007` and `7` are one integer, and two texts. With `row` every row is a unit of its "
-           "own and `rows` of the unit is 1; the file needs no such column.",
-        fr="Comment les identifiants se comparent : `007` et `7` sont un même entier, mais deux textes. Avec `row`, "
-           "chaque ligne est une unité et `rows` de l'unité vaut 1 ; le fichier n'a pas besoin d'une telle colonne."),
+        meaning=Phrase("How ids are compared: `007` and `7` are one integer, and two texts. With `row` every row is "
+                       "a unit of its own and `rows` of the unit is 1; the file needs no such column.")),
     SchemaKey("label", LabelType(), example="{en: Province, fr: Province}",
-        en="The name shown to readers. The column's when absent.",
-        fr="Le nom montré aux lecteurs. Celui de la colonne par défaut."),
+        meaning=Phrase("The name shown to readers. The column's when absent.")),
     SchemaKey("source", TextType(), example="capital-gain",
-        en="The column's name in the file, when it differs.",
-        fr="Le nom de la colonne dans le fichier, s'il est différent."),
+        meaning=Phrase("The column's name in the file, when it differs.")),
     SchemaKey("public", FlagType(), default="false", example="true", goes_with=_kinds("public"),
-        en="The value is no secret and constant over a unit's rows. An integer needs bounds for it.",
-        fr="La valeur n'est pas un secret et reste la même sur toutes les lignes d'une unité. Un entier doit alors "
-           "avoir des bornes."),
+        meaning=Phrase("The value is no secret and constant over a unit's rows. An integer needs bounds for it.")),
     SchemaKey("categories", CATEGORIES, example="{10: Newfoundland and Labrador, 24: Quebec}",
         goes_with=_kinds("categories"), needed_with=("category",),
-        en="Every code there can be, in the order of output.",
-        fr="Tous les codes possibles, dans l'ordre de diffusion."),
+        meaning=Phrase("Every code there can be, in the order of output.")),
     SchemaKey("bounds", _BOUNDS, example="[12, 110]", goes_with=_kinds("bounds"),
-        en="The lowest and highest value that anyone would expect, not the data's own. What lies outside is moved to "
-           "the nearer one; sums and means need them. With `private` nobody knows them: each question spends a part of "
-           "its epsilon to find some.",
-        fr="La plus petite et la plus grande valeur auxquelles chacun s'attendrait, non celles des données. Ce qui en "
-           "sort est ramené à la plus proche ; sommes et moyennes en ont besoin. Avec `private`, nul ne les connaît : "
-           "chaque question dépense une part de son epsilon pour en trouver."),
+        meaning=Phrase("The lowest and highest value that anyone would expect, not the data's own. What lies "
+                       "outside is moved to the nearer one; sums and means need them. With `private` nobody knows "
+                       "them: each question spends a part of its epsilon to find some.")),
     SchemaKey("step", NumberType(positive=True), example="0.001", goes_with=_kinds("step"),
-        en="The precision worth keeping: values are rounded to multiples of it. Bounds are multiples too. When absent "
-           "it is 1 for integers, and for a number with bounds the power of ten that cuts its range into a million "
-           "steps or more.",
-        fr="La précision qui mérite d'être gardée : les valeurs sont arrondies à ses multiples. Les bornes en sont "
-           "aussi. Par défaut 1 pour les entiers et, pour un nombre borné, la puissance de dix qui découpe l'étendue "
-           "en un million de pas ou plus."),
-    SchemaKey("edges", ListType(NumberType(), "are a list of numbers"), example="[12, 18, 25, 45, 65, 110]",
+        meaning=Phrase("The precision worth keeping: values are rounded to multiples of it. Bounds are multiples "
+                       "too. When absent it is 1 for integers, and for a number with bounds the power of ten that "
+                       "cuts its range into a million steps or more.")),
+    SchemaKey("edges", ListType(NumberType(), Phrase("are a list of numbers")), example="[12, 18, 25, 45, 65, 110]",
         goes_with=_kinds("edges"),
-        en="Where tables cut the column into bands; each begins at an edge. Edges rise, lie on the step and reach from "
-           "bound to bound.",
-        fr="Où les tableaux découpent la colonne en tranches ; chacune commence à une limite. Les limites croissent, "
-           "sont des multiples du pas et vont d'une borne à l'autre."),
+        meaning=Phrase("Where tables cut the column into bands; each begins at an edge. Edges rise, lie on the step "
+                       "and reach from bound to bound.")),
     SchemaKey("typical", NumberType(), example="45", goes_with=_kinds("typical"),
-        en="A usual value, known without these rows: it lowers the error of means. They are centred near it; it lies "
-           "within the bounds.",
-        fr="Une valeur usuelle, connue sans ces lignes : elle réduit l'erreur des moyennes. Celles-ci sont centrées "
-           "près d'elle ; elle est comprise dans les bornes."),
+        meaning=Phrase("A usual value, known without these rows: it lowers the error of means. They are centred "
+                       "near it; it lies within the bounds.")),
     SchemaKey("precision", NumberType(positive=True), example="0.5", goes_with=_kinds("precision"),
-        en="How far off a mean may be for its readers, in the column's unit; tables grade means by it.",
-        fr="L'écart qu'une moyenne peut avoir pour ses lecteurs, dans l'unité de la colonne ; les tableaux cotent les "
-           "moyennes d'après lui."),
-    SchemaKey("missing", ListType(CodeType()), example="[9.996, 9.999]", called="missing codes of {where}",
-        en="Codes that mean no answer.",
-        fr="Les codes qui signifient une absence de réponse."),
+        meaning=Phrase("How far off a mean may be for its readers, in the column's unit; tables grade means by it.")),
+    SchemaKey("missing", ListType(CodeType()), example="[9.996, 9.999]", called=call_missing_codes,
+        meaning=Phrase("Codes that mean no answer.")),
     SchemaKey("complete", FlagType(), default="false", example="true", goes_with=_kinds("complete"),
-        en="Every row should have a value: no key is listed for rows without one, and such rows fall in no group by "
-           "the column.",
-        fr="Chaque ligne devrait avoir une valeur : aucune clé n'est listée pour les lignes sans valeur, et ces lignes "
-           "ne tombent dans aucun groupe selon la colonne."),
+        meaning=Phrase("Every row should have a value: no key is listed for rows without one, and such rows fall in "
+                       "no group by the column.")),
     SchemaKey("presence", ChoiceType(("public",)), example="public", goes_with=_kinds("presence"),
-        en="Which rows have a value is no secret; needs `size: public`.",
-        fr="Quelles lignes ont une valeur n'est pas un secret ; exige `size: public`."),
+        meaning=Phrase("Which rows have a value is no secret; needs `size: public`.")),
     SchemaKey("references", _REFERENCE, example="clinics.clinic_id", goes_with=_kinds("references"),
-        en="The column of another dataset of the population that the values point at.",
-        fr="La colonne d'un autre jeu de données de la population que les valeurs désignent."),
+        meaning=Phrase("The column of another dataset of the population that the values point at.")),
     SchemaKey("provenance", ChoiceType(("from_rows",)), example="from_rows", goes_with=_kinds("provenance"),
-        en="Bounds or categories were read from the rows, not decided. What uses them is released as unproven.",
-        fr="Les bornes ou les catégories ont été lues dans les lignes, non décidées. Ce qui s'en sert est diffusé "
-           "comme non prouvé."),
-), by="kind", called="{key} of {where}")
+        meaning=Phrase("Bounds or categories were read from the rows, not decided. What uses them is released as "
+                       "unproven.")),
+), by="kind", called=call_by_place)
 
 CARD: Final = FileSchema(
-    "card", "the card",
-    Labels("Dataset card", "Fiche du jeu de données"),
-    Labels(
-        "What a dataset is, before anyone may ask it anything: whom it protects, what its columns hold, how far a "
-        "value may reach, and how much may be spent.",
-        "Ce qu'est un jeu de données, avant que quiconque ne l'interroge : qui il protège, ce que contiennent ses "
-        "colonnes, jusqu'où une valeur peut aller, et combien peut être dépensé.",
-    ),
+    "card",
+    Phrase("the card"),
+    Phrase("Dataset card"),
+    Phrase("What a dataset is, before anyone may ask it anything: whom it protects, what its columns hold, how far a "
+           "value may reach, and how much may be spent."),
     FieldsType((
         SchemaKey("dataset", _DATASET, required=True, example="survey",
-            en="The name of the dataset.",
-            fr="Le nom du jeu de données."),
+            meaning=Phrase("The name of the dataset.")),
         SchemaKey("title", LabelType(), example="{en: Health survey, fr: Enquête sur la santé}",
-            en="The title shown to readers. The name when absent.",
-            fr="Le titre montré aux lecteurs. Le nom par défaut."),
+            meaning=Phrase("The title shown to readers. The name when absent.")),
         SchemaKey("description", LabelType(), example="A survey of health and smoking.",
-            en="A longer description.",
-            fr="Une description plus longue."),
+            meaning=Phrase("A longer description.")),
         SchemaKey("population", _POPULATION, example="cchs-2017",
-            en="Datasets about the same units share one population and its budget. The dataset's name when absent.",
-            fr="Les jeux de données sur les mêmes unités partagent une population et son budget. Le nom du jeu par "
-               "défaut."),
+            meaning=Phrase("Datasets about the same units share one population and its budget. The dataset's name "
+                           "when absent.")),
         SchemaKey("unit", _UNIT, required=True,
-            en="Whom the guarantee protects.",
-            fr="Qui la garantie protège."),
+            meaning=Phrase("Whom the guarantee protects.")),
         SchemaKey("neighbours", ChoiceType(tuple(Neighbours)), required=True, example="add-remove",
-            en="Which two data sets an observer must not tell apart. They differ by one unit more, or by one unit "
-               "replaced.",
-            fr="Quels deux jeux de données un observateur ne doit pas distinguer. Ils diffèrent d'une unité de plus, "
-               "ou d'une unité remplacée."),
+            meaning=Phrase("Which two data sets an observer must not tell apart. They differ by one unit more, or "
+                           "by one unit replaced.")),
         SchemaKey("size", ChoiceType(tuple(SizeRule)), default=SizeRule.PRIVATE, example="private",
-            en="Whether the number of units is public. Only with `neighbours: replace-one` can it be.",
-            fr="Si le nombre d'unités est public. Il ne peut l'être qu'avec `neighbours: replace-one`."),
+            meaning=Phrase("Whether the number of units is public. Only with `neighbours: replace-one` can it be.")),
         SchemaKey("rows_at_most", WholeType(1, 2 * 10**9), example="50000000",
-            en="A public bound on the number of rows, never read from the data. By it, questions that may need more "
-               "memory and disk than there is are refused before a charge; a file with more rows is refused.",
-            fr="Une borne publique du nombre de lignes, jamais lue dans les données. D'après elle, les questions qui "
-               "pourraient demander plus de mémoire et de disque qu'il n'y en a sont refusées avant tout débit ; un "
-               "fichier qui a plus de lignes est refusé."),
+            meaning=Phrase("A public bound on the number of rows, never read from the data. By it, questions that "
+                           "may need more memory and disk than there is are refused before a charge; a file with "
+                           "more rows is refused.")),
         SchemaKey("membership", ChoiceType(tuple(Membership)), default=Membership.CONFIDENTIAL, example="confidential",
-            en="Whether it is public who has rows here. It matters where datasets are joined: who is in both is "
-               "protected unless all of them say `public`. Needs `size: public`.",
-            fr="S'il est public qui a des lignes ici. Cela compte dans les jointures : qui figure dans les deux est "
-               "protégé, sauf si tous les jeux disent `public`. Exige `size: public`."),
+            meaning=Phrase("Whether it is public who has rows here. It matters where datasets are joined: who is in "
+                           "both is protected unless all of them say `public`. Needs `size: public`.")),
         SchemaKey("weight", _WEIGHT,
-            en="The survey weight, and where it is cut.",
-            fr="Le poids d'enquête, et où il est plafonné."),
+            meaning=Phrase("The survey weight, and where it is cut.")),
         SchemaKey("totals", ListType(_TOTALS, single=True),
-            en="Public totals of the weights of everybody; weighted tables are calibrated to them. Several must agree "
-               "on the grand total.",
-            fr="Les totaux publics des poids de tous ; les tableaux pondérés sont calés sur eux. S'il y en a "
-               "plusieurs, ils donnent le même total général."),
+            meaning=Phrase("Public totals of the weights of everybody; weighted tables are calibrated to them. "
+                           "Several must agree on the grand total.")),
         SchemaKey("budget", _BUDGET, required=True,
-            en="What may be spent on the population.",
-            fr="Ce qui peut être dépensé sur la population."),
+            meaning=Phrase("What may be spent on the population.")),
         SchemaKey("accounting", ChoiceType(tuple(Accounting)), default=Accounting.EPSILON, example="rho",
-            en="What an (epsilon, delta) budget is meant for. With `epsilon`, tables never take room from later pure "
-               "questions that Laplace noise would have left; with `rho` they may, and then take Gaussian noise that "
-               "errs less.",
-            fr="À quoi sert un budget (epsilon, delta). Avec `epsilon`, les tableaux ne prennent jamais aux questions "
-               "pures à venir ce que le bruit de Laplace leur aurait laissé ; avec `rho` ils le peuvent, et prennent "
-               "alors un bruit gaussien qui se trompe moins."),
+            meaning=Phrase("What an (epsilon, delta) budget is meant for. With `epsilon`, tables never take room "
+                           "from later pure questions that Laplace noise would have left; with `rho` they may, and "
+                           "then take Gaussian noise that errs less.")),
         SchemaKey("allow", ListType(ChoiceType(ALLOWED_RELEASES)), example="[bootstrap]",
-            en="Releases without a proof that the custodian permits. Each leaves a permanent marker on the ledger.",
-            fr="Les diffusions sans preuve que le dépositaire permet. Chacune laisse un marqueur permanent au grand "
-               "livre."),
+            meaning=Phrase("Releases without a proof that the custodian permits. Each leaves a permanent marker on "
+                           "the ledger.")),
         SchemaKey("exact_public", FlagType(), default="false", example="true",
-            en="Whether outputs that no unit can change may leave without noise.",
-            fr="Si les résultats qu'aucune unité ne peut changer peuvent sortir sans bruit."),
-        SchemaKey("columns", MappingType(_COLUMN, "column '{name}'", names=CHOSEN_NAME, least=1,
-                empty="a card has at least one column"), required=True,
-            en="The columns, by name. No two names differ by case only; `ord` and names that begin with `_discreet` "
-               "are taken.",
-            fr="Les colonnes, par nom. Deux noms ne diffèrent pas que par la casse ; `ord` et les noms commençant par "
-               "`_discreet` sont réservés."),
+            meaning=Phrase("Whether outputs that no unit can change may leave without noise.")),
+        SchemaKey("columns", MappingType(_COLUMN, lambda name, _: say("column '{name}'", name=name), names=CHOSEN_NAME,
+                least=1, empty=Phrase("a card has at least one column")), required=True,
+            meaning=Phrase("The columns, by name. No two names differ by case only; `ord` and names that begin with "
+                           "`_discreet` are taken.")),
     )),
 )
 # fmt: on

@@ -8,6 +8,7 @@ from itertools import takewhile
 from typing import Final
 
 from discreet.cards.columns import Labels
+from discreet.catalogue import Phrase, language, say
 from discreet.errors import UnknownName, nearest
 
 __all__ = ["nearest_code", "unknown_code"]
@@ -25,14 +26,14 @@ def unknown_code(given: str, codes: Sequence[str], labels: Sequence[Labels] = ()
     if index is None and (label := nearest(given.casefold(), named)) is not None:
         index = named[label]
     listed = ", ".join(codes[:_CODES_LISTED]) + (", …" if len(codes) > _CODES_LISTED else "")
-    code, called = (None, "") if index is None else (codes[index], labels[index].en if labels else "")
+    code, called = (None, "") if index is None else (codes[index], labels[index].text(language()) if labels else "")
     return UnknownName(
-        sort="code",
+        sort=Phrase("code"),
         name=given,
         where=where,
         guess=code,
         called="" if called == code else called,
-        otherwise=f"They are {listed}.",
+        otherwise=say("They are {listed}.", listed=listed),
     )
 
 

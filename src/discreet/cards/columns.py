@@ -12,7 +12,8 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
-from discreet.guarantees import text as plain_text
+from discreet.catalogue import say
+from discreet.guarantees import text
 from discreet.results import Labels
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "Labels",
     "PublicTotals",
     "WeightRule",
+    "as_written",
     "canonical_code",
     "edge_fault",
     "fine_step",
@@ -51,7 +53,7 @@ class CardFault(ValueError):
 
     def __init__(self, problems: Iterable[tuple[str, str]]) -> None:
         self.problems = tuple(problems)
-        super().__init__("; ".join(text for _, text in self.problems))
+        super().__init__("; ".join(problem for _, problem in self.problems))
 
 
 class ColumnKind(StrEnum):
@@ -76,6 +78,11 @@ def canonical_code(value: str) -> str:
     """The form in which codes are compared: '10', '+10' and '10.0' are one code, '010' is another."""
     whole = _WHOLE.fullmatch(value)
     return whole.group(1) if whole else value
+
+
+def as_written(amount: Decimal) -> str:
+    """A number as a card has it, whatever the language of the message: with a point, as it is to be typed."""
+    return str(text(amount))
 
 
 def is_well_named(name: str) -> bool:
@@ -200,9 +207,9 @@ class WeightRule:
 
     def __post_init__(self) -> None:
         if (self.cap is None) == (self.by is None) or (self.by is None) != (not self.caps):
-            raise CardFault([("weight.cap", "a weight has one cap, or caps by a column")])
+            raise CardFault([("weight.cap", say("a weight has one cap, or caps by a column"))])
         if any(cap <= 0 for cap in self.every_cap):
-            raise CardFault([("weight.cap", "a cap must be positive")])
+            raise CardFault([("weight.cap", say("a cap must be positive"))])
 
     @property
     def every_cap(self) -> tuple[Decimal, ...]:
@@ -231,9 +238,9 @@ class PublicTotals:
 
     def __post_init__(self) -> None:
         if (self.by is None) == (self.whole is None) or (self.by is None) == bool(self.values):
-            raise CardFault([("values", "totals are one number, or numbers by a column")])
+            raise CardFault([("values", say("totals are one number, or numbers by a column"))])
         if any(total < 0 for total in self.every_total) or not self.total:
-            raise CardFault([("values", "totals are 0 or more, and not all of them 0")])
+            raise CardFault([("values", say("totals are 0 or more, and not all of them 0"))])
 
     @property
     def every_total(self) -> tuple[Decimal, ...]:
@@ -248,16 +255,17 @@ class PublicTotals:
 def edge_fault(column: Column, edges: Sequence[Decimal]) -> str | None:
     """What is wrong with the edges of a column's bands, or None: they rise, lie on its grid and span its bounds."""
     if column.bounds is None or column.step is None:
-        return "need bounds in the card"
+        return say("need bounds in the card")
     if len(edges) < 2 or any(left >= right for left, right in pairwise(edges)):
-        return "are two or more numbers that rise"
+        return say("are two or more numbers that rise")
     if any(Fraction(edge) % Fraction(column.step) for edge in edges):
-        return f"are multiples of its step {plain_text(column.step)}"
+        return say("are multiples of its step {step}", step=as_written(column.step))
     low, high = column.bounds
     if edges[0] > low or edges[-1] < high:
-        return f"begin at or below {plain_text(low)} and end at or above {plain_text(high)}, its bounds"
+        bounds = {"low": as_written(low), "high": as_written(high)}
+        return say("begin at or below {low} and end at or above {high}, its bounds", **bounds)
     if edges[1] <= low or edges[-2] > high:
-        return "leave no band outside its bounds"
+        return say("leave no band outside its bounds")
     return None
 
 
@@ -280,9 +288,15 @@ FITTING: Final = {
 def _column_problems(column: Column) -> Iterator[tuple[str, str]]:
     name = column.name
     if not is_well_named(name):
-        yield "", f"column name '{name}' must be letters, digits and underscores, at most 63, no digit first"
+        yield (
+            "",
+            say("column name '{name}' must be letters, digits and underscores, at most 63, no digit first", name=name),
+        )
     if is_reserved(name):
-        yield "", f"column name '{name}' is reserved; rename it and give the file's name as source: {name}"
+        yield (
+            "",
+            say("column name '{name}' is reserved; rename it and give the file's name as source: {name}", name=name),
+        )
     given = {
         "type": column.type is not None,
         "public": column.public,
@@ -298,16 +312,22 @@ def _column_problems(column: Column) -> Iterator[tuple[str, str]]:
         "precision": column.precision is not None,
     }
     for key in (key for key, present in given.items() if present and key not in FITTING[column.kind]):
-        yield key, f"'{key}' does not go with kind {column.kind} (column '{name}')"
+        yield key, say("'{key}' does not go with kind {kind} (column '{name}')", key=key, kind=column.kind, name=name)
     if column.from_rows and not column.categories and column.bounds is None:
-        yield "provenance", f"provenance of column '{name}' needs bounds or categories to speak of"
+        yield "provenance", say("provenance of column '{name}' needs bounds or categories to speak of", name=name)
     if column.kind is ColumnKind.ID and column.type not in {"integer", "text", "row"}:
-        yield "type", f"id column '{name}' needs type: integer, type: text or type: row"
+        yield "type", say("id column '{name}' needs type: integer, type: text or type: row", name=name)
     if column.type == "row":
         if column.source != name:
-            yield "source", f"'source' does not go with type row (column '{name}'): rows are numbered as they come"
+            yield (
+                "source",
+                say("'source' does not go with type row (column '{name}'): rows are numbered as they come", name=name),
+            )
         if column.missing:
-            yield "missing", f"'missing' does not go with type row (column '{name}'): every row has its number"
+            yield (
+                "missing",
+                say("'missing' does not go with type row (column '{name}'): every row has its number", name=name),
+            )
     if column.kind is ColumnKind.CATEGORY:
         yield from _category_problems(column)
     if column.numeric:
@@ -316,58 +336,83 @@ def _column_problems(column: Column) -> Iterator[tuple[str, str]]:
 
 def _category_problems(column: Column) -> Iterator[tuple[str, str]]:
     if not column.categories:
-        yield "categories", f"category column '{column.name}' needs its categories"
+        yield "categories", say("category column '{name}' needs its categories", name=column.name)
     seen: dict[str, str] = {}
     for category in column.categories:
         code = canonical_code(category.code)
         if code in seen:
             yield (
                 "categories",
-                f"codes '{seen[code]}' and '{category.code}' of column '{column.name}' are one code",
+                say(
+                    "codes '{one}' and '{other}' of column '{name}' are one code",
+                    one=seen[code],
+                    other=category.code,
+                    name=column.name,
+                ),
             )
         seen.setdefault(code, category.code)
     for code in column.missing:
         if canonical_code(code) in seen:
-            yield "missing", f"code '{code}' of column '{column.name}' is both a category and missing"
+            yield (
+                "missing",
+                say("code '{code}' of column '{name}' is both a category and missing", code=code, name=column.name),
+            )
 
 
 def _grid_problems(column: Column) -> Iterator[tuple[str, str]]:
     name, step = column.name, column.step
     if step is None:
-        yield "step", f"number column '{name}' needs bounds, or a step such as step: 0.01"
+        yield "step", say("number column '{name}' needs bounds, or a step such as step: 0.01", name=name)
         return
     if step <= 0:
-        yield "step", f"step of column '{name}' must be positive; received {plain_text(step)}"
+        yield "step", say("step of column '{name}' must be positive; received {step}", name=name, step=as_written(step))
         return
     if column.precision is not None and column.precision <= 0:
-        yield "precision", f"precision of column '{name}' must be positive; received {plain_text(column.precision)}"
+        given = as_written(column.precision)
+        yield (
+            "precision",
+            say("precision of column '{name}' must be positive; received {given}", name=name, given=given),
+        )
     if column.typical is not None and column.bounds is None:
-        yield "typical", f"typical of column '{name}' needs bounds to lie in"
+        yield "typical", say("typical of column '{name}' needs bounds to lie in", name=name)
     if column.kind is ColumnKind.INTEGER and step % 1:
-        yield "step", f"step of integer column '{name}' must be a whole number; received {plain_text(step)}"
+        given = as_written(step)
+        yield (
+            "step",
+            say("step of integer column '{name}' must be a whole number; received {step}", name=name, step=given),
+        )
     if column.bounds is None:
         if column.public:
-            yield "public", f"public integer column '{name}' needs bounds"
+            yield "public", say("public integer column '{name}' needs bounds", name=name)
         if column.edges:
-            yield "edges", f"edges of column '{name}' need bounds"
+            yield "edges", say("edges of column '{name}' need bounds", name=name)
         return
     low, high = column.bounds
+    bounds = f"[{text(low)}, {text(high)}]"
     if low >= high:
         yield (
             "bounds",
-            f"bounds of column '{name}' must be [low, high] with low < high; "
-            f"received [{plain_text(low)}, {plain_text(high)}]",
+            say(
+                "bounds of column '{name}' must be [low, high] with low < high; received {bounds}",
+                name=name,
+                bounds=bounds,
+            ),
         )
     if column.typical is not None and not low <= column.typical <= high:
         yield (
             "typical",
-            f"typical of column '{name}' must lie within its bounds [{plain_text(low)}, {plain_text(high)}]; "
-            f"received {plain_text(column.typical)}",
+            say(
+                "typical of column '{name}' must lie within its bounds {bounds}; received {given}",
+                name=name,
+                bounds=bounds,
+                given=as_written(column.typical),
+            ),
         )
     if column.edges and (fault := edge_fault(column, column.edges)):
-        yield "edges", f"edges of column '{name}' {fault}"
+        yield "edges", say("edges of column '{name}' {fault}", name=name, fault=fault)
     for bound in (low, high):
+        facts = {"bound": as_written(bound), "name": name}
         if Fraction(bound) % Fraction(step):
-            yield "bounds", f"bound {plain_text(bound)} of column '{name}' is not a multiple of its step"
+            yield "bounds", say("bound {bound} of column '{name}' is not a multiple of its step", **facts)
         elif abs(Fraction(bound) / Fraction(step)) > LARGEST_UNITS:
-            yield "bounds", f"bound {plain_text(bound)} of column '{name}' is more than 10^15 steps from 0"
+            yield "bounds", say("bound {bound} of column '{name}' is more than 10^15 steps from 0", **facts)

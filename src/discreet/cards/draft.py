@@ -20,6 +20,7 @@ from discreet.cards.columns import ColumnKind
 from discreet.cards.row_look import ColumnLook, is_shown, look_at_rows
 from discreet.cards.schema_reader import UNDECIDED
 from discreet.cards.schema_words import brief, hint, with_comment
+from discreet.catalogue import say, say_count
 from discreet.paths import AnyPath, as_path
 from discreet.sources import DataSource, FileLimits, open_source
 
@@ -69,35 +70,46 @@ def draft_card(
 
 def _row_lines() -> Iterator[str]:
     """A unit for files in which no column looks like an id."""
-    yield with_comment(f"  {_ROW_ID}:", "no column looks like an id. Leave this out if one is")
+    yield with_comment(f"  {_ROW_ID}:", say("no column looks like an id. Leave this out if one is"))
     yield "    kind: id"
-    yield with_comment("    type: row", "every row of the file is a unit of its own")
+    yield with_comment("    type: row", say("every row of the file is a unit of its own"))
 
 
 def _head(file: Path, skipped: Sequence[str], *, identified: bool) -> Iterator[str]:
     name = _identifier(file.name.split(".")[0], first="d").lower()
     yield CARD.editor_line
-    yield f"# A draft. Replace every {UNDECIDED}; `discreet card check` lists those that are left."
+    draft = say("A draft. Replace every {word}; `discreet card check` lists those that are left.", word=UNDECIDED)
+    yield f"# {draft}"
     if skipped:
-        yield f"# {len(skipped)} columns of the file have no name or share one; they are left out."
+        left_out = say_count(
+            "{count} column of the file has no name or shares one; it is left out.",
+            "{count} columns of the file have no name or share one; they are left out.",
+            len(skipped),
+        )
+        yield f"# {left_out}"
     yield _line("dataset", name)
     yield _line("title", _scalar(name))
     yield _line("population", name)
     yield "unit:"
-    yield _line("unit.column", UNDECIDED, "" if identified else f"; {_ROW_ID} if nobody has two rows")
-    yield _line("unit.rows", UNDECIDED, "" if identified else f"; 1 with {_ROW_ID}")
+    yield _line("unit.column", UNDECIDED, "" if identified else say("{name} if nobody has two rows", name=_ROW_ID))
+    yield _line("unit.rows", UNDECIDED, "" if identified else say("1 with {name}", name=_ROW_ID))
     yield _line("neighbours", "add-remove")
     yield "budget:"
     yield _line("budget.epsilon", UNDECIDED)
     yield with_comment("# rows_at_most: ...", brief(CARD.key("rows_at_most")))
     yield with_comment("# weight: {column: ..., cap: ...}", brief(CARD.key("weight")))
-    yield "# `complete: true` at a column says that every row should have a value; no draft says it from the rows."
+    complete = say(
+        "`complete: true` at a column says that every row should have a value; no draft says it from the rows."
+    )
+    yield f"# {complete}"
 
 
 def _line(path: str, value: str, more: str = "") -> str:
     """A key with its value, and what the card's language says of it."""
     indent = "  " * path.count(".")
-    return with_comment(f"{indent}{path.rpartition('.')[2]}: {value}", hint(CARD.key(path)) + more)
+    told = hint(CARD.key(path))
+    comment = say("{meaning}; {more}", meaning=told, more=more) if more else told
+    return with_comment(f"{indent}{path.rpartition('.')[2]}: {value}", comment)
 
 
 def _guess(source: DataSource, name: str, own: str, seen: ColumnLook) -> _Guess:

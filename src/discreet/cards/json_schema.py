@@ -156,7 +156,7 @@ def _property(kind: FieldsType, name: str, lang: str) -> dict[str, Any]:
 
 
 def _key(key: SchemaKey, lang: str) -> dict[str, Any]:
-    result = {"description": key.meaning(lang), **_type(key.type, lang)}
+    result = {"description": key.meaning.text(lang), **_type(key.type, lang)}
     if key.default:
         result["default"] = _written(key.default)
     if key.example:

@@ -6,11 +6,11 @@ From one declaration come the reader (`schema_reader`), the reference page and t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from discreet.results import Labels
+from discreet.catalogue import Labels, Phrase, say
 
 __all__ = [
     "COLUMN_NAME",
@@ -30,6 +30,8 @@ __all__ = [
     "SchemaType",
     "TextType",
     "WholeType",
+    "call_by_key",
+    "call_by_place",
     "find_fields",
     "walk_keys",
 ]
@@ -39,14 +41,14 @@ SCHEMAS_URL: Final = "https://discreet-dp.github.io/discreet/schemas"
 
 @dataclass(frozen=True, slots=True)
 class TextType:
-    """Text. `words` say what it is, and with a `pattern` what it must be, unless `refusal` says it otherwise.
+    """Text. `words` say what it is, and with a `pattern` what it must be, unless `refusal` is the rule in its place.
 
     `known` are words that editors offer; whether another word will do is for the reader of the file to say.
     """
 
-    words: Labels = field(default=Labels("text", "texte"))
+    words: Labels = field(default=Phrase("text"))
     pattern: str = ""
-    refusal: str = "'{text}' must be {rule}"
+    refusal: Labels | None = None
     known: tuple[str, ...] = ()
 
 
@@ -101,32 +103,48 @@ class ChoiceType:
 class ListType:
     """Items of one type. `single`: one item may stand without the list.
 
-    `shape` is what is said of another shape or number of items, `distinct` of equal items; `each` is what one item is
-    called in messages.
+    `shape` is the rule that another shape or number of items breaks, `distinct` the one that equal items break; `each`
+    is what one item is called in messages.
     """
 
     item: SchemaType
-    shape: str = "are a list, such as [a, b]"
+    shape: Labels = field(default=Phrase("are a list, such as [a, b]"))
     least: int = 0
     most: int | None = None
-    distinct: str = ""
+    distinct: Labels | None = None
     single: bool = False
-    each: str = ""
+    each: Labels | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class MappingType:
-    """Items under names that the author chooses. `shape` and `empty` are what is said of another shape, and of none.
+    """Items under names that the author chooses. `shape` is the rule that another shape breaks; `empty` is all that is
+    said where there are no items and some are needed.
 
-    Names are checked by what the items become; here they tell editors what a name looks like.
+    `each` says what an item is called in messages, by its name and by what the mapping is called. Names are checked by
+    what the items become; here they tell editors what a name looks like.
     """
 
     item: SchemaType
-    each: str
-    shape: str = "are a mapping from name to description"
+    each: Callable[[str, str], str]
+    shape: Labels = field(default=Phrase("are a mapping from name to description"))
     names: TextType | CodeType = field(default=CodeType())
     least: int = 0
-    empty: str = ""
+    empty: Labels | None = None
+
+
+Calling = Callable[[str, str, str], str]
+"""What messages call the value of a key: by the key, by what its mapping is called, and by the value of `by`."""
+
+
+def call_by_key(key: str, _where: str, _value: str) -> str:
+    """What messages call the value of a key of the file, or of a mapping that occurs once."""
+    return say("{key}", key=key)
+
+
+def call_by_place(key: str, where: str, _value: str) -> str:
+    """What they call it in one of several mappings of a sort, such as a column."""
+    return say("{key} of {where}", key=key, where=where)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +157,7 @@ class FieldsType:
 
     keys: tuple[SchemaKey, ...]
     by: str = ""
-    called: str = "{key}"
+    called: Calling = call_by_key
     named: Mapping[str, tuple[SchemaKey, ...]] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -165,7 +183,7 @@ class FormsType:
     """One of several forms, told apart by whether a word, a list or a mapping stands there."""
 
     forms: tuple[SchemaType, ...]
-    shape: str = ""
+    shape: Labels | None = None
 
 
 SchemaType = (
@@ -186,7 +204,7 @@ SchemaType = (
 
 @dataclass(frozen=True, slots=True)
 class SchemaKey:
-    """One key: its type, its meaning in both languages, and what holds where it is absent.
+    """One key: its type, its meaning, and what holds where it is absent.
 
     The first sentence of the meaning stands alone as a comment. `default` and `example` are YAML text. `goes_with`
     are the values of `by` with which the key may stand, all when empty; `needed_with` those that cannot do without.
@@ -194,17 +212,13 @@ class SchemaKey:
 
     name: str
     type: SchemaType
-    en: str
-    fr: str
+    meaning: Labels
     required: bool = False
     default: str = ""
     example: str = ""
-    called: str = ""
+    called: Labels | Calling | None = None
     goes_with: tuple[str, ...] = ()
     needed_with: tuple[str, ...] = ()
-
-    def meaning(self, lang: str) -> str:
-        return self.fr if lang == "fr" else self.en
 
     def suits(self, value: str) -> bool:
         """Whether it goes with this value of `by`."""
@@ -216,7 +230,7 @@ class FileSchema:
     """One kind of file. `where` is what messages call its outermost mapping."""
 
     kind: str
-    where: str
+    where: Labels
     title: Labels
     about: Labels
     fields: FieldsType
@@ -236,7 +250,7 @@ class FileSchema:
         return next(key for found, key in walk_keys(self.fields) if found == path)
 
 
-COLUMN_NAME: Final = TextType(Labels("column name", "nom de colonne"))
+COLUMN_NAME: Final = TextType(Phrase("column name"))
 
 
 def walk_keys(fields: FieldsType, prefix: str = "") -> Iterator[tuple[str, SchemaKey]]:

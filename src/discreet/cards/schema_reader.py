@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Final, TypeVar, assert_never
 
-from discreet.cards.columns import CardFault, Labels
+from discreet.cards.columns import CardFault, Labels, as_written
 from discreet.cards.schema import (
     ChoiceType,
     CodeType,
@@ -30,11 +30,12 @@ from discreet.cards.schema import (
     SchemaType,
     TextType,
     WholeType,
+    call_by_place,
 )
 from discreet.cards.yaml_text import MappingNode, Node, ScalarNode, SequenceNode
+from discreet.catalogue import Phrase, language, say, say_list
 from discreet.errors import CardInvalid, ParameterInvalid, nearest, tell_point
 from discreet.guarantees import exact
-from discreet.guarantees import text as plain_text
 
 __all__ = ["NUMBER_PATTERN", "UNDECIDED", "Entry", "Record", "SchemaReader", "normal_text", "one_line"]
 
@@ -49,9 +50,10 @@ _NAME_SHOWN: Final = 70
 
 _LANGUAGES: Final = FieldsType(
     (
-        SchemaKey("en", TextType(), "English.", "Anglais.", required=True, called="{where}"),
-        SchemaKey("fr", TextType(), "French.", "Français.", required=True, called="{where}"),
-    )
+        SchemaKey("en", TextType(), Phrase("English."), required=True),
+        SchemaKey("fr", TextType(), Phrase("French."), required=True),
+    ),
+    called=lambda _key, where, _value: where,
 )
 
 _T = TypeVar("_T")
@@ -104,7 +106,7 @@ class SchemaReader:
 
     def read_file(self, schema: FileSchema, root: Node) -> Record:
         """The outermost mapping of a file."""
-        record: Record = self.read(schema.fields, root, schema.where)
+        record: Record = self.read(schema.fields, root, schema.where.text(language()))
         return record
 
     def read(self, kind: SchemaType, node: Node, what: str) -> Any:
@@ -141,14 +143,14 @@ class SchemaReader:
 
     def _text(self, node: Node, what: str) -> str | None:
         if not isinstance(node, ScalarNode):
-            self.note(node.line, f"{what} is one word or text, not a list or mapping")
+            self.note(node.line, say("{what} is one word or text, not a list or mapping", what=what))
             return None
         text = normal_text(node.text)
         if not text:
-            self.note(node.line, f"{what} has no value")
+            self.note(node.line, say("{what} has no value", what=what))
             return None
         if len(text) > _TEXT_LENGTH:
-            self.note(node.line, f"{what} is longer than {_TEXT_LENGTH} characters")
+            self.note(node.line, say("{what} is longer than {most} characters", what=what, most=_TEXT_LENGTH))
             return None
         return text
 
@@ -156,7 +158,11 @@ class SchemaReader:
         text = self._text(node, what)
         if text is None or not kind.pattern or re.fullmatch(kind.pattern, text, re.ASCII):
             return text
-        self.note(node.line, f"{what} {kind.refusal.format(text=text[:_NAME_SHOWN], rule=kind.words.en)}")
+        if kind.refusal is not None:
+            self._note_rule(kind.refusal, node, what)
+            return None
+        shown = text[:_NAME_SHOWN]
+        self.note(node.line, say("{what} '{text}' must be {rule}", what=what, text=shown, rule=kind.words))
         return None
 
     def _label(self, node: Node, what: str) -> Labels | None:
@@ -169,7 +175,7 @@ class SchemaReader:
     def _flag(self, node: Node, what: str) -> bool | None:
         text = self._text(node, what)
         if text is not None and text not in {"true", "false"}:
-            self.note(node.line, f"{what} must be true or false; received '{text[:40]}'")
+            self.note(node.line, say("{what} must be true or false; received '{text}'", what=what, text=text[:40]))
             return None
         return None if text is None else text == "true"
 
@@ -180,27 +186,54 @@ class SchemaReader:
             return None
         if isinstance(kind, WholeType):
             if number % 1 or not kind.low <= number <= kind.high:
-                self.note(node.line, f"{what} must be a whole number from {kind.low:,} to {kind.high:,}")
+                self.note(
+                    node.line,
+                    say(
+                        "{what} must be a whole number from {low:,} to {high:,}",
+                        what=what,
+                        low=kind.low,
+                        high=kind.high,
+                    ),
+                )
                 return None
             return int(number)
         if (kind.positive and number <= 0) or (not kind.negative and number < 0):
-            rule = "must be positive" if kind.positive else "must not be negative"
-            self.note(node.line, f"{what} {rule}; received {plain_text(number)}")
+            self.note(
+                node.line,
+                say("{what} must be positive; received {number}", what=what, number=as_written(number))
+                if kind.positive
+                else say("{what} must not be negative; received {number}", what=what, number=as_written(number)),
+            )
             return None
         return number
 
     def _decimal(self, text: str, node: Node, what: str) -> Decimal | None:
         if not _NUMBER.fullmatch(text):
-            point = tell_point(text)
+            point, shown = tell_point(text), text[:40]
             self.note(
-                node.line, f"{what} must be a plain decimal number{point and f': {point}'}; received '{text[:40]}'"
+                node.line,
+                say(
+                    "{what} must be a plain decimal number: {point}; received '{text}'",
+                    what=what,
+                    point=point,
+                    text=shown,
+                )
+                if point
+                else say("{what} must be a plain decimal number; received '{text}'", what=what, text=shown),
             )
             return None
         number = Decimal(text)
         exponent = number.normalize().as_tuple().exponent
         if not isinstance(exponent, int) or abs(number) > _LARGEST or exponent < -_DECIMALS:
-            rule = f"must lie within 10^15 and have at most {_DECIMALS} decimals"
-            self.note(node.line, f"{what} {rule}; received '{text[:40]}'")
+            self.note(
+                node.line,
+                say(
+                    "{what} must lie within 10^15 and have at most {decimals} decimals; received '{text}'",
+                    what=what,
+                    decimals=_DECIMALS,
+                    text=text[:40],
+                ),
+            )
             return None
         return number + 0
 
@@ -219,10 +252,21 @@ class SchemaReader:
         if text is None or text in kind.names:
             return next((name for name in kind.names if name == text), None)
         if len(kind.names) == 1:
-            self.note(node.line, f"{what} can only be {kind.names[0]}")
-        else:
-            received = f"received '{text[:40]}'{_hint(text, kind.names)}"
-            self.note(node.line, f"{what} must be {' or '.join(kind.names)}; {received}")
+            self.note(node.line, say("{what} can only be {name}", what=what, name=kind.names[0]))
+            return None
+        names, shown, guess = say_list(kind.names, either=True), text[:40], nearest(text, kind.names)
+        self.note(
+            node.line,
+            say(
+                "{what} must be {names}; received '{text}'; did you mean '{guess}'?",
+                what=what,
+                names=names,
+                text=shown,
+                guess=guess,
+            )
+            if guess
+            else say("{what} must be {names}; received '{text}'", what=what, names=names, text=shown),
+        )
         return None
 
     # Lists and mappings.
@@ -230,45 +274,50 @@ class SchemaReader:
     def _list(self, kind: ListType, node: Node, what: str) -> tuple[Any, ...] | None:
         items = node.items if isinstance(node, SequenceNode) else (node,) if kind.single else None
         if items is None or not kind.least <= len(items) <= (len(items) if kind.most is None else kind.most):
-            self.note(node.line, f"{what} {kind.shape}")
+            self._note_rule(kind.shape, node, what)
             return None
-        found = tuple(self.read(kind.item, item, kind.each or what) for item in items)
+        called = what if kind.each is None else kind.each.text(language())
+        found = tuple(self.read(kind.item, item, called) for item in items)
         known = tuple(value for value in found if value is not None)
-        if kind.distinct and len(set(known)) < len(known):
-            self.note(node.line, f"{what} {kind.distinct}")
+        if kind.distinct is not None and len(set(known)) < len(known):
+            self._note_rule(kind.distinct, node, what)
             return None
         return known if len(known) == len(found) else None
 
     def _mapping(self, kind: MappingType, node: Node, what: str) -> tuple[Entry, ...] | None:
-        if not isinstance(node, MappingNode) or (len(node.entries) < kind.least and not kind.empty):
-            self.note(node.line, f"{what} {kind.shape}")
+        if not isinstance(node, MappingNode):
+            self._note_rule(kind.shape, node, what)
             return None
         if len(node.entries) < kind.least:
-            self.note(node.line, kind.empty.format(what=what))
+            if kind.empty is None:
+                self._note_rule(kind.shape, node, what)
+            else:
+                self.note(node.line, kind.empty.text(language()))
             return None
         entries = []
         for key, value in node.entries:
             coded = isinstance(kind.names, CodeType)
             name = normal_text(key.text) if coded else key.text
             if coded and not name:
-                self.note(key.line, f"{what}: a code is not empty")
-            item = self.read(kind.item, value, kind.each.format(name=name[:_NAME_SHOWN], what=what))
+                self.note(key.line, say("{what}: a code is not empty", what=what))
+            item = self.read(kind.item, value, kind.each(name[:_NAME_SHOWN], what))
             entries.append(Entry(name, key.line, item))
         return None if any(entry.value is None for entry in entries) else tuple(entries)
 
     def _fields(self, kind: FieldsType, node: Node, where: str) -> Record:
         if not isinstance(node, MappingNode):
-            self.note(node.line, f"{where} must be a mapping with the keys {', '.join(kind.names)}")
+            names = ", ".join(kind.names)
+            self.note(node.line, say("{where} must be a mapping with the keys {names}", where=where, names=names))
             return Record(node)
         nodes: dict[str, Node] = {}
         for key, part in node.entries:
             if key.text in kind.named:
                 nodes[key.text] = part
             else:
-                self.note(key.line, f"unknown key '{key.text[:60]}' in {where}{_hint(key.text, kind.names)}")
+                self._refuse_unknown(kind, key, where)
         before = len(self.problems) + len(self.undecided)
         for name in dict.fromkeys(key.name for key in kind.keys if key.required and key.name not in nodes):
-            self.note(node.line, f"key '{name}' is missing in {where}")
+            self.note(node.line, say("key '{name}' is missing in {where}", name=name, where=where))
         values = self._values(kind, node, nodes, where)
         return Record(node, values, nodes, whole=len(self.problems) + len(self.undecided) == before)
 
@@ -280,7 +329,8 @@ class SchemaReader:
             key = kind.pick(name, decided)
             if key is None:  # which of several is meant is not known
                 continue
-            what = (key.called or kind.called).format(key=name, where=where, value=decided or where)
+            called = kind.called if key.called is None else key.called
+            what = called(name, where, decided or where) if callable(called) else called.text(language())
             if decided is not None and not key.suits(decided):
                 if name in nodes and not _says_nothing(key.type, nodes[name]):
                     self._refuse_unfit(kind, nodes[name], name, decided, where)
@@ -290,18 +340,33 @@ class SchemaReader:
                 values[name] = self.read(key.type, ScalarNode(key.default, node.line), what)
         return values
 
+    def _refuse_unknown(self, kind: FieldsType, key: ScalarNode, where: str) -> None:
+        """A key that the mapping does not have."""
+        shown, guess = key.text[:60], nearest(key.text, kind.names)
+        self.note(
+            key.line,
+            say("unknown key '{key}' in {where}; did you mean '{guess}'?", key=shown, where=where, guess=guess)
+            if guess
+            else say("unknown key '{key}' in {where}", key=shown, where=where),
+        )
+
     def _refuse_unfit(self, kind: FieldsType, node: Node, name: str, value: str, where: str) -> None:
         """A key that does not go with the value of `by`."""
-        scope = f" ({where})" if "{where}" in kind.called else ""
         fitting = dict.fromkeys(key.name for key in kind.keys if key.suits(value) and key.name != kind.by)
-        self.note(node.line, f"'{name}' does not go with {kind.by} {value}{scope}; it takes {', '.join(fitting)}")
+        facts = {"name": name, "by": kind.by, "value": value, "fitting": ", ".join(fitting)}
+        self.note(
+            node.line,
+            say("'{name}' does not go with {by} {value} ({where}); it takes {fitting}", where=where, **facts)
+            if kind.called is call_by_place
+            else say("'{name}' does not go with {by} {value}; it takes {fitting}", **facts),
+        )
 
     def _form(self, kind: FormsType, node: Node, what: str) -> Any:
         form = next((form for form in kind.forms if _stands_for(form, node)), None)
-        if kind.shape:
+        if kind.shape is not None:
             other = isinstance(form, ChoiceType) and isinstance(node, ScalarNode) and node.text not in form.names
             if form is None or other:
-                self.note(node.line, f"{what} {kind.shape}")
+                self._note_rule(kind.shape, node, what)
                 return None
         return self.read(form or kind.forms[-1], node, what)
 
@@ -329,10 +394,14 @@ class SchemaReader:
     def note(self, line: int, text: str) -> None:
         self.problems.append((line, text))
 
+    def _note_rule(self, rule: Labels, node: Node, what: str) -> None:
+        """A rule of the schema that a value breaks."""
+        self.note(node.line, say("{what} {rule}", what=what, rule=rule))
+
     def _is_undecided(self, node: Node, what: str) -> bool:
         undecided = isinstance(node, ScalarNode) and node.plain and node.text == UNDECIDED
         if undecided:
-            self.undecided.append((node.line, f"{what} is still to be decided"))
+            self.undecided.append((node.line, say("{what} is still to be decided", what=what)))
         return undecided
 
 
@@ -350,11 +419,6 @@ def _stands_for(form: SchemaType, node: Node) -> bool:
     if isinstance(node, MappingNode):
         return isinstance(form, MappingType | FieldsType | LabelType)
     return not isinstance(form, ListType | MappingType | FieldsType)
-
-
-def _hint(word: str, known: Iterable[str]) -> str:
-    guess = nearest(word, known)
-    return f"; did you mean '{guess}'?" if guess else ""
 
 
 def normal_text(text: str) -> str:

@@ -1,4 +1,4 @@
-"""A declared file in words: the tables of the reference page, and the comments of drafts, in both languages."""
+"""A declared file in words: the tables of the reference page and the comments of drafts, in the language spoken."""
 
 from __future__ import annotations
 
@@ -25,51 +25,28 @@ from discreet.cards.schema import (
     find_fields,
     walk_keys,
 )
-from discreet.results import Labels
+from discreet.catalogue import language, say
 
 __all__ = ["brief", "comment_block", "draft_file", "hint", "key_table", "takes", "with_comment"]
 
 _COMMENT_COLUMN: Final = 36
 _WIDTH: Final = 118
 
-_CODE: Final = Labels("code", "code")
-_LABEL: Final = Labels("text, or {en: text, fr: text}", "texte, ou {en: texte, fr: texte}")
-_LABEL_SHORT: Final = Labels("label", "libellé")
-_WHOLE: Final = Labels("whole number from {low} to {high}", "nombre entier de {low} à {high}")
-_WHOLE_FROM: Final = Labels("whole number from {low}", "nombre entier à partir de {low}")
-_NUMBERS: Final = {
-    "any": Labels("number", "nombre"),
-    "positive": Labels("positive number", "nombre positif"),
-    "zero": Labels("number from 0", "nombre à partir de 0"),
-}
-_BELOW: Final = {
-    False: Labels(" below {limit}", " inférieur à {limit}"),
-    True: Labels(" and below {limit}", " et inférieur à {limit}"),
-}
-_UP_TO: Final = Labels(" up to {limit}", " jusqu'à {limit}")
 _UNBOUNDED: Final = 10**15
-_OR_LIST: Final = Labels("{item}, or a list", "{item}, ou une liste")
-_NAME: Final = Labels("name", "nom")
-_OR: Final = Labels(" or ", " ou ")
-_HEADINGS: Final = Labels("key | takes | meaning | when absent", "clé | valeur | sens | par défaut")
-_REQUIRED: Final = Labels("required", "obligatoire")
-_NEEDED: Final = Labels("required with {values}", "obligatoire avec {values}")
-_WITH: Final = Labels("with", "avec")
-_ONLY: Final = Labels("Only with {values}.", "Seulement avec {values}.")
 
 
-def brief(key: SchemaKey, lang: str = "en") -> str:
+def brief(key: SchemaKey) -> str:
     """The first sentence of a key's meaning, as a comment begins and ends."""
-    sentence = key.meaning(lang).split(". ")[0].removesuffix(".")
+    sentence = key.meaning.text(language()).split(". ")[0].removesuffix(".")
     return sentence[0].lower() + sentence[1:]
 
 
-def hint(key: SchemaKey, lang: str = "en") -> str:
+def hint(key: SchemaKey) -> str:
     """The same with what the key takes, where there is a choice of words or forms, or a pattern."""
     shown = isinstance(key.type, ChoiceType | LabelType | FormsType) or (
         isinstance(key.type, TextType) and key.type.pattern
     )
-    return f"{brief(key, lang)} ({takes(key.type, lang)})" if shown else brief(key, lang)
+    return f"{brief(key)} ({takes(key.type)})" if shown else brief(key)
 
 
 def with_comment(text: str, comment: str) -> str:
@@ -77,25 +54,27 @@ def with_comment(text: str, comment: str) -> str:
     return f"{text:<{_COMMENT_COLUMN}} # {comment}"
 
 
-def comment_block(key: SchemaKey, lang: str = "en") -> Iterator[str]:
+def comment_block(key: SchemaKey) -> Iterator[str]:
     """The meaning of a key and of the keys below it, as lines of comment."""
-    yield from textwrap.wrap(f"# {key.meaning(lang)}", _WIDTH, subsequent_indent="# ")
+    yield from textwrap.wrap(f"# {key.meaning.text(language())}", _WIDTH, subsequent_indent="# ")
     found = find_fields(key.type)
     if found is None:
         return
     inner = list(walk_keys(found[0]))
     width = max(len(path) for path, _ in inner)
     for path, part in inner:
-        only = f"; {_WITH.text(lang)} {', '.join(part.goes_with)}" if part.goes_with else ""
-        words = f"{takes(part.type, lang)}{only}. {part.meaning(lang)}"
-        yield from textwrap.wrap(f"#   {path:<{width}}  {words}", _WIDTH, subsequent_indent=f"#   {'':<{width}}  ")
+        words = takes(part.type)
+        if part.goes_with:
+            words = say("{takes}; with {values}", takes=words, values=", ".join(part.goes_with))
+        line = f"#   {path:<{width}}  {words}. {part.meaning.text(language())}"
+        yield from textwrap.wrap(line, _WIDTH, subsequent_indent=f"#   {'':<{width}}  ")
 
 
 def draft_file(
     schema: FileSchema, values: Mapping[str, str], *, use: str, examples: Mapping[str, str] | None = None
 ) -> str:
     """A file to begin with: every key with its meaning; one without a value stands as a comment, with an example."""
-    head = textwrap.wrap(schema.about.en, _WIDTH, initial_indent="# ", subsequent_indent="# ")
+    head = textwrap.wrap(schema.about.text(language()), _WIDTH, initial_indent="# ", subsequent_indent="# ")
     blocks = ["\n".join([schema.editor_line, *head, f"# {use}"])]
     for key in schema.fields.keys:
         value, example = values.get(key.name), (examples or {}).get(key.name, key.example)
@@ -104,76 +83,90 @@ def draft_file(
     return "\n\n".join(blocks) + "\n"
 
 
-def key_table(schema: FileSchema, lang: str = "en") -> str:
+def key_table(schema: FileSchema) -> str:
     """Every key of a kind of file as a Markdown table; '*' stands for a name that the author chooses."""
-    columns = _HEADINGS.text(lang)
+    columns = say("key | takes | meaning | when absent")
     lines = [f"| {columns} |", f"|{' --- |' * (columns.count('|') + 1)}"]
     for path, key in walk_keys(schema.fields):
-        meaning = key.meaning(lang)
+        meaning = key.meaning.text(language())
         if key.goes_with:
-            meaning += f" {_ONLY.text(lang).format(values=', '.join(f'`{value}`' for value in key.goes_with))}"
-        shown = takes(key.type, lang).replace("|", "·")
-        lines.append(f"| `{path}` | {shown} | {meaning.replace('|', '·')} | {_absent(key, lang)} |")
+            meaning += " " + say("Only with {values}.", values=_coded(key.goes_with))
+        shown = takes(key.type).replace("|", "·")
+        lines.append(f"| `{path}` | {shown} | {meaning.replace('|', '·')} | {_absent(key)} |")
     return "\n".join(lines)
 
 
-def _absent(key: SchemaKey, lang: str) -> str:
+def _absent(key: SchemaKey) -> str:
     if key.required:
-        return _REQUIRED.text(lang)
+        return say("required")
     if key.needed_with:
-        return _NEEDED.text(lang).format(values=", ".join(f"`{value}`" for value in key.needed_with))
+        return say("required with {values}", values=_coded(key.needed_with))
     return f"`{key.default}`" if key.default else ""
 
 
-def takes(kind: SchemaType, lang: str = "en") -> str:
+def _coded(values: tuple[str, ...]) -> str:
+    return ", ".join(f"`{value}`" for value in values)
+
+
+def takes(kind: SchemaType) -> str:
     """What a value of this type looks like."""
     match kind:
         case TextType():
-            return kind.words.text(lang)
+            return kind.words.text(language())
         case CodeType():
-            return _CODE.text(lang)
+            return say("code")
         case LabelType():
-            return _LABEL.text(lang)
+            return say("text, or {{en: text, fr: text}}")
         case FlagType():
             return "true | false"
         case WholeType(low=low, high=high):
-            words = _WHOLE if high < _UNBOUNDED else _WHOLE_FROM
-            return words.text(lang).format(low=_grouped(low, lang), high=_grouped(high, lang))
+            if high >= _UNBOUNDED:
+                return say("whole number from {low:,}", low=low)
+            return say("whole number from {low:,} to {high:,}", low=low, high=high)
         case NumberType():
-            return _NUMBERS["positive" if kind.positive else "any" if kind.negative else "zero"].text(lang)
+            if kind.positive:
+                return say("positive number")
+            return say("number") if kind.negative else say("number from 0")
         case ParameterType():
-            return _parameter(kind, lang)
+            return _parameter(kind)
         case ChoiceType(names=names):
             return " | ".join(names)
         case ListType():
-            return _list(kind, lang)
+            return _list(kind)
         case MappingType():
-            name = kind.names.words if isinstance(kind.names, TextType) and not kind.names.pattern else _NAME
-            name = _CODE if isinstance(kind.names, CodeType) else name
-            item = _LABEL_SHORT.text(lang) if isinstance(kind.item, LabelType) else takes(kind.item, lang)
-            return f"{{{name.text(lang)}: {item}}}"
+            item = say("label") if isinstance(kind.item, LabelType) else takes(kind.item)
+            return f"{{{_name(kind.names)}: {item}}}"
         case FieldsType():
             return f"{{{', '.join(kind.names)}}}" if len(kind.names) <= 4 else "{...}"
         case FormsType(forms=forms):
-            return _OR.text(lang).join(takes(form, lang) for form in forms)
+            return say(" or ").join(takes(form) for form in forms)
         case _:
             assert_never(kind)
 
 
-def _list(kind: ListType, lang: str) -> str:
-    item = takes(kind.item, lang)
+def _name(kind: TextType | CodeType) -> str:
+    """What the names of a mapping are."""
+    if isinstance(kind, CodeType):
+        return say("code")
+    return say("name") if kind.pattern else kind.words.text(language())
+
+
+def _list(kind: ListType) -> str:
+    item = takes(kind.item)
     if kind.single:
-        return _OR_LIST.text(lang).format(item=item)
+        return say("{item}, or a list", item=item)
     return f"[{', '.join([item] * kind.least)}]" if kind.least == kind.most else f"[{item}, ...]"
 
 
-def _parameter(kind: ParameterType, lang: str) -> str:
-    words = _NUMBERS["zero" if kind.zero else "positive"].text(lang)
-    if kind.below is not None:
-        return words + _BELOW[kind.zero].text(lang).format(limit=kind.below)
-    return words if kind.largest == ParameterType().largest else words + _UP_TO.text(lang).format(limit=kind.largest)
-
-
-def _grouped(number: int, lang: str) -> str:
-    text = f"{number:,}"
-    return text.replace(",", "\N{NO-BREAK SPACE}") if lang == "fr" else text
+def _parameter(kind: ParameterType) -> str:
+    number = say("number from 0") if kind.zero else say("positive number")
+    if kind.below is None:
+        largest = kind.largest
+        return (
+            number
+            if largest == ParameterType().largest
+            else say("{number} up to {limit}", number=number, limit=largest)
+        )
+    if kind.zero:
+        return say("{number} and below {limit}", number=number, limit=kind.below)
+    return say("{number} below {limit}", number=number, limit=kind.below)

@@ -14,8 +14,9 @@ from typing import Any, Final
 
 import yaml
 
+from discreet.catalogue import Phrase, say
 from discreet.errors import CardInvalid, PathInvalid
-from discreet.paths import AnyPath, as_path, open_regular
+from discreet.paths import AnyPath, as_path, open_regular, tell_reason
 
 __all__ = [
     "DEPTH_LIMIT",
@@ -34,6 +35,34 @@ DEPTH_LIMIT: Final = 20
 
 # Bidirectional controls reorder what a reviewer sees; they have no place in a card.
 _REORDERING: Final = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+_SORTS: Final = {
+    "card": Phrase("card"),
+    "workload": Phrase("workload"),
+    "study": Phrase("study"),
+    "manifest": Phrase("manifest"),
+    "agreement": Phrase("agreement"),
+}
+# What the parser says most often; anything else is told as it came.
+_PROBLEMS: Final = {
+    problem.en: problem
+    for problem in (
+        Phrase("mapping values are not allowed in this context"),
+        Phrase("block sequence entries are not allowed in this context"),
+        Phrase("could not find expected ':'"),
+        Phrase("did not find expected ',' or '}}'"),
+        Phrase("did not find expected ',' or ']'"),
+        Phrase("did not find expected '-' indicator"),
+        Phrase("did not find expected key"),
+        Phrase("did not find expected node content"),
+        Phrase("did not find expected <document start>"),
+        Phrase("found a tab character that violates indentation"),
+        Phrase("found character that cannot start any token"),
+        Phrase("found undefined tag handle"),
+        Phrase("found unexpected document indicator"),
+        Phrase("found unexpected end of stream"),
+        Phrase("found unknown escape character"),
+    )
+}
 _LOADER: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -76,19 +105,24 @@ class _Fault(Exception):
 
 def read_yaml_text(path: AnyPath, *, sort: str, invalid: type[CardInvalid] = CardInvalid) -> str:
     """The text of a card, or of another `sort` of file; PathInvalid, or `invalid` with what is wrong."""
-    path = as_path(path)
+    path, called = as_path(path), _SORTS.get(sort, sort)
     try:
         with open_regular(path) as stream:
             data = stream.read(SIZE_LIMIT + 1)
     except OSError as error:
-        raise PathInvalid(f"{sort} '{path.name}' cannot be read: {error.strerror}.", path=str(path)) from None
+        raise PathInvalid(
+            say("{sort} '{name}' cannot be read: {reason}.", sort=called, name=path.name, reason=tell_reason(error)),
+            path=str(path),
+        ) from None
     if len(data) > SIZE_LIMIT:
-        raise invalid(file=path.name, problems=[f"{path.name}:1: a {sort} has at most {SIZE_LIMIT:,} bytes"])
+        problem = say("a {sort} has at most {most:,} bytes", sort=called, most=SIZE_LIMIT)
+        raise invalid(file=path.name, problems=[f"{path.name}:1: {problem}"])
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise invalid(file=path.name, problems=[f"{path.name}:{line}: a {sort} is UTF-8 text; save it so"]) from None
+        problem = say("a {sort} is UTF-8 text; save it so", sort=called)
+        raise invalid(file=path.name, problems=[f"{path.name}:{line}: {problem}"]) from None
 
 
 def parse_yaml(text: str, *, file: str, invalid: type[CardInvalid] = CardInvalid) -> Node:
@@ -102,17 +136,22 @@ def parse_yaml(text: str, *, file: str, invalid: type[CardInvalid] = CardInvalid
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 1 if mark else 1
-        problems.append((line, f"this is not YAML: {error.problem or error.context}"))
+        problems.append((line, say("this is not YAML: {problem}", problem=_tell_problem(error))))
     except yaml.YAMLError:
-        problems.append((1, "this is not YAML text"))
+        problems.append((1, say("this is not YAML text")))
     if problems:
         raise invalid(file=file, problems=[f"{file}:{line}: {what}" for line, what in problems])
     return root
 
 
+def _tell_problem(error: yaml.MarkedYAMLError) -> str:
+    told = str(error.problem or error.context)
+    return str(_PROBLEMS.get(told, told))
+
+
 def _check_characters(text: str) -> None:
     if len(text.encode("utf-8", "surrogatepass")) > SIZE_LIMIT:
-        raise _Fault(1, f"the file is larger than {SIZE_LIMIT:,} bytes")
+        raise _Fault(1, say("the file is larger than {most:,} bytes", most=SIZE_LIMIT))
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.isascii() or not line.isprintable():
             _refuse_control(line.removesuffix("\r"), number)
@@ -120,7 +159,7 @@ def _check_characters(text: str) -> None:
 
 def _refuse_control(text: str, line: int) -> None:
     if (character := find_control(text)) is not None:
-        raise _Fault(line, f"control character U+{ord(character):04X} is not allowed")
+        raise _Fault(line, say("control character U+{point} is not allowed", point=f"{ord(character):04X}"))
 
 
 def find_control(text: str) -> str | None:
@@ -145,26 +184,26 @@ class _Builder:
         next(self._events)
         start = next(self._events)
         if isinstance(start, yaml.StreamEndEvent):
-            raise _Fault(1, "the file is empty")
+            raise _Fault(1, say("the file is empty"))
         if isinstance(start, yaml.DocumentStartEvent) and start.tags:
-            raise _Fault(_line(start), "tags are not allowed")
+            raise _Fault(_line(start), say("tags are not allowed"))
         root = self._node(next(self._events), 1)
         next(self._events)
         after = next(self._events)
         if not isinstance(after, yaml.StreamEndEvent):
-            raise _Fault(_line(after), "a second document is not allowed")
+            raise _Fault(_line(after), say("a second document is not allowed"))
         return root
 
     def _node(self, event: yaml.Event, depth: int) -> Node:
         line = _line(event)
         if isinstance(event, yaml.AliasEvent):
-            raise _Fault(line, "aliases (*name) are not allowed; write the value out")
+            raise _Fault(line, say("aliases (*name) are not allowed; write the value out"))
         if isinstance(event, yaml.NodeEvent) and event.anchor is not None:
-            raise _Fault(line, "anchors (&name) are not allowed")
+            raise _Fault(line, say("anchors (&name) are not allowed"))
         if getattr(event, "tag", None) is not None:
-            raise _Fault(line, "tags (!name) are not allowed")
+            raise _Fault(line, say("tags (!name) are not allowed"))
         if depth > DEPTH_LIMIT:
-            raise _Fault(line, f"nesting is deeper than {DEPTH_LIMIT} levels")
+            raise _Fault(line, say("nesting is deeper than {most} levels", most=DEPTH_LIMIT))
         if isinstance(event, yaml.ScalarEvent):
             _refuse_control(event.value, line)
             return ScalarNode(event.value, line, plain=not event.style)
@@ -184,9 +223,10 @@ class _Builder:
         while not isinstance(event := next(self._events), yaml.MappingEndEvent):
             key = self._node(event, depth + 1)
             if not isinstance(key, ScalarNode):
-                raise _Fault(key.line, "a key must be plain text")
+                raise _Fault(key.line, say("a key must be plain text"))
             if key.text in first:
-                self._problems.append((key.line, f"key '{key.text}' appears twice (first on line {first[key.text]})"))
+                twice = say("key '{key}' appears twice (first on line {line})", key=key.text, line=first[key.text])
+                self._problems.append((key.line, twice))
             first.setdefault(key.text, key.line)
             entries.append((key, self._node(next(self._events), depth + 1)))
         return MappingNode(tuple(entries), line)

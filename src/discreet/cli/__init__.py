@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from discreet.doors import open_door
 
 if TYPE_CHECKING:
-    from discreet.cli.delivery import choose_format, deliver, write_draft
     from discreet.cli.help_screens import CommandGroup, group
     from discreet.cli.hints import repeat
     from discreet.cli.open_sessions import open_session
@@ -20,8 +19,6 @@ if TYPE_CHECKING:
         Custodian,
         Format,
         FormatOption,
-        Language,
-        LanguageOption,
         LevelOption,
         OutOption,
         ReleaseFormatOption,
@@ -33,8 +30,10 @@ if TYPE_CHECKING:
     from discreet.cli.program import main
     from discreet.cli.progress import SECONDS_APART, reach_tenth, show_progress
     from discreet.cli.screen import on_terminal, show_banner, show_json, show_note, show_pairs, show_table
+    from discreet.cli.showing.confirmation import confirm_at_terminal
+    from discreet.cli.showing.delivery import choose_format, deliver, write_draft
+    from discreet.cli.showing.table_outputs import TableOutOption, TableOutputs
     from discreet.cli.table_options import takes_table
-    from discreet.cli.table_outputs import TableOutOption, TableOutputs
 else:
     __getattr__, __dir__ = open_door(__name__)
 
@@ -45,8 +44,6 @@ __all__ = [
     "Custodian",
     "Format",
     "FormatOption",
-    "Language",
-    "LanguageOption",
     "LevelOption",
     "OutOption",
     "ReleaseFormatOption",
@@ -57,6 +54,7 @@ __all__ = [
     "WorkspaceOption",
     "YesOption",
     "choose_format",
+    "confirm_at_terminal",
     "deliver",
     "group",
     "main",

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Final
 import typer
 from typer.main import get_command
 
+from discreet.catalogue import language, say
 from discreet.cli.commands import (
     analyst_commands,
     cap_command,
@@ -21,7 +22,7 @@ from discreet.cli.commands import (
     table_commands,
     workload_command,
 )
-from discreet.cli.help_screens import CommandGroup, group
+from discreet.cli.help_screens import CommandGroup, group, say_help
 from discreet.errors import Refused
 
 __all__ = ["find_program", "root"]
@@ -44,22 +45,27 @@ def find_program(words: Sequence[str]) -> Any:
     """The commands that these words may mean: those of the core where they name one, else all of them."""
     app = _start()
     named = {command.name for command in app.registered_commands} | {part.name for part in app.registered_groups}
-    return _core() if words and words[0] in named else root()
+    return _core(language()) if words and words[0] in named else root()
+
+
+def root() -> Any:
+    """The tree of all commands, ready to be called, in the language of this moment."""
+    return _whole(language())
 
 
 @cache
-def root() -> Any:
-    """The tree of all commands, ready to be called. Building it takes longer than most commands run, so it is kept."""
+def _whole(_language: str) -> Any:
+    """Building it takes longer than most commands run, so it is kept."""
     app = _start()
     for wing in _wings():
         import_module(wing).register(app)
     _add_replications(app)
-    return get_command(app)
+    return say_help(get_command(app))
 
 
 @cache
-def _core() -> Any:
-    return get_command(_start())
+def _core(_language: str) -> Any:
+    return say_help(get_command(_start()))
 
 
 def _start() -> CommandGroup:
@@ -111,6 +117,8 @@ def _reproduce() -> None:
     From a checkout of Discreet, install it with: pip install . ./replications
     """
     raise Refused(
-        "the replications are a package of their own and not installed. From a checkout of Discreet, install them "
-        "with: pip install . ./replications"
+        say(
+            "the replications are a package of their own and not installed. From a checkout of Discreet, "
+            "install them with: pip install . ./replications"
+        )
     )

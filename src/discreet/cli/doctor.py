@@ -17,9 +17,11 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from discreet.catalogue import say, say_count
 from discreet.cli.hints import repeat
 from discreet.errors import DiscreetError, EngineUnavailable
 from discreet.guarantees import text
+from discreet.paths import tell_reason
 
 if TYPE_CHECKING:
     from discreet.session import Session
@@ -95,22 +97,22 @@ def _judge(good: bool, otherwise: CheckStatus = CheckStatus.FAILED) -> CheckStat
 
 def _python() -> Check:
     good = sys.version_info >= (3, 11)
-    return Check("python", _judge(good), platform.python_version(), "" if good else "install Python 3.11 or newer")
+    return Check("python", _judge(good), platform.python_version(), "" if good else say("install Python 3.11 or newer"))
 
 
 def _packages() -> Iterator[Check]:
     for name in ("discreet", *CORE):
         found = _version(name)
         advice = "" if found else "pip install discreet"
-        yield Check("package", _judge(found is not None), found or "not installed", advice, subject=name)
+        yield Check("package", _judge(found is not None), found or say("not installed"), advice, subject=name)
 
 
 def _extras() -> Iterator[Check]:
     for extra, packages in EXTRAS.items():
         versions = [(name, _version(name)) for name in packages]
         complete = all(found for _, found in versions)
-        shown = ", ".join(f"{name} {found}" for name, found in versions if found) or "not installed"
-        advice = "" if complete else f"when needed: pip install 'discreet[{extra}]'"
+        shown = ", ".join(f"{name} {found}" for name, found in versions if found) or say("not installed")
+        advice = "" if complete else say("when needed: pip install 'discreet[{extra}]'", extra=extra)
         yield Check("extra", _judge(complete, CheckStatus.ABSENT), shown, advice, subject=extra)
 
 
@@ -123,7 +125,7 @@ def _version(name: str) -> str | None:
 
 def _randomness() -> Check:
     good = len(os.urandom(32)) == 32
-    return Check("randomness", _judge(good), "operating system" if good else "not available")
+    return Check("randomness", _judge(good), say("operating system") if good else say("not available"))
 
 
 def _workspace(option: Path | None, *, verify: bool, budget_left: Decimal) -> Iterator[Check]:
@@ -138,13 +140,19 @@ def _workspace(option: Path | None, *, verify: bool, budget_left: Decimal) -> It
         # Without a word about a workspace, none may be meant.
         meant = option is not None or "DISCREET_WORKSPACE" in os.environ
         yield Check(
-            "workspace", CheckStatus.FAILED if meant else CheckStatus.ABSENT, error.message, "discreet init DIR"
+            "workspace", CheckStatus.FAILED if meant else CheckStatus.ABSENT, error.message, say("discreet init DIR")
         )
         return
-    yield Check("workspace", CheckStatus.OK, f"{path}, {count} dataset(s)")
+    yield Check(
+        "workspace", CheckStatus.OK, say_count("{path}, {count} dataset", "{path}, {count} datasets", count, path=path)
+    )
     writable = os.access(path, os.W_OK)
     yield Check(
-        "writable", _judge(writable), "yes" if writable else "no", "" if writable else "check its owner", "workspace"
+        "writable",
+        _judge(writable),
+        say("yes") if writable else say("no"),
+        "" if writable else say("check its owner"),
+        "workspace",
     )
     yield _spill(workspace)
     yield from _disks(workspace)
@@ -154,10 +162,16 @@ def _workspace(option: Path | None, *, verify: bool, budget_left: Decimal) -> It
         session = open_session(option)
         sequence, _ = session.ledger.head()
     except DiscreetError as error:
-        yield Check("ledger", CheckStatus.FAILED, error.message, "see docs/operations.md", _store(workspace))
+        yield Check("ledger", CheckStatus.FAILED, error.message, say("see docs/operations.md"), _store(workspace))
         return
-    advice = "" if verify else "to check every event: discreet ledger verify"
-    yield Check("ledger", CheckStatus.OK, f"reachable, {sequence} events", advice, _store(workspace))
+    advice = "" if verify else say("to check every event: discreet ledger verify")
+    yield Check(
+        "ledger",
+        CheckStatus.OK,
+        say_count("reachable, {count} event", "reachable, {count} events", sequence),
+        advice,
+        _store(workspace),
+    )
     if verify:
         yield _chain(session)
     yield from (_dataset(session, dataset) for dataset in workspace.datasets())
@@ -180,13 +194,17 @@ def _spill(workspace: Workspace) -> Check:
             PrivateFolder(workspace.staging).remove()
         free = shutil.disk_usage(workspace.path).free
     except DiscreetError as error:
-        return Check("spill", CheckStatus.FAILED, error.message, "set the variable anew, or unset it")
+        return Check("spill", CheckStatus.FAILED, error.message, say("set the variable anew, or unset it"))
     except OSError as error:
-        reason = os.strerror(error.errno or 0)
-        return Check("spill", CheckStatus.FAILED, reason, "see that 'staging' in the workspace can be written")
+        reason = tell_reason(error)
+        return Check("spill", CheckStatus.FAILED, reason, say("see that 'staging' in the workspace can be written"))
     enough = free >= resources.spill or "DISCREET_SPILL" not in os.environ
-    message = f"{size_words(resources.memory)} of memory, {size_words(resources.spill)} of disk"
-    advice = "" if enough else f"only {size_words(free)} are free: make room, or lower DISCREET_SPILL"
+    message = say(
+        "{memory} of memory, {disk} of disk",
+        memory=size_words(resources.memory),
+        disk=size_words(resources.spill),
+    )
+    advice = "" if enough else say("only {free} are free: make room, or lower DISCREET_SPILL", free=size_words(free))
     return Check("spill", _judge(enough, CheckStatus.WARNING), message, advice)
 
 
@@ -195,13 +213,17 @@ def _disks(workspace: Workspace) -> Iterator[Check]:
         try:
             free = shutil.disk_usage(folder).free
         except OSError as error:
-            yield Check("disk", CheckStatus.FAILED, os.strerror(error.errno or 0), "see that it is mounted", subject)
+            yield Check("disk", CheckStatus.FAILED, tell_reason(error), say("see that it is mounted"), subject)
             continue
         status = (
             CheckStatus.OK if free > _LITTLE_SPACE else CheckStatus.WARNING if free > _NO_SPACE else CheckStatus.FAILED
         )
         yield Check(
-            "disk", status, f"{free / 1e9:.1f} GB free", "" if status is CheckStatus.OK else "make room", subject
+            "disk",
+            status,
+            say("{free:.1f} GB free", free=free / 1e9),
+            "" if status is CheckStatus.OK else say("make room"),
+            subject,
         )
 
 
@@ -211,8 +233,8 @@ def _key(workspace: Workspace) -> Check:
     try:
         Seal(path=workspace.key, workspace_id=workspace.id)
     except DiscreetError as error:
-        return Check("key", CheckStatus.FAILED, error.message, "restore the key from its copy")
-    return Check("key", CheckStatus.OK, f"{workspace.key}, readable by its owner alone")
+        return Check("key", CheckStatus.FAILED, error.message, say("restore the key from its copy"))
+    return Check("key", CheckStatus.OK, say("{key}, readable by its owner alone", key=workspace.key))
 
 
 def _anchor(workspace: Workspace) -> Check:
@@ -221,34 +243,44 @@ def _anchor(workspace: Workspace) -> Check:
     try:
         sequence = Anchor(workspace.anchor).newest().sequence
     except DiscreetError as error:
-        return Check("anchor", CheckStatus.FAILED, error.message, "see docs/operations.md")
-    return Check("anchor", CheckStatus.OK, f"{workspace.anchor}, newest head: event {sequence}")
+        return Check("anchor", CheckStatus.FAILED, error.message, say("see docs/operations.md"))
+    return Check(
+        "anchor", CheckStatus.OK, say("{anchor}, newest head: event {event}", anchor=workspace.anchor, event=sequence)
+    )
 
 
 def _chain(session: Session) -> Check:
     try:
         found = session.verify()
     except DiscreetError as error:
-        return Check("chain", CheckStatus.FAILED, error.message, "see docs/operations.md")
-    return Check(
-        "chain", CheckStatus.OK, f"{found.events} events, {found.charges} charges, {found.answers} answers hold"
+        return Check("chain", CheckStatus.FAILED, error.message, say("see docs/operations.md"))
+    message = say(
+        "{events} events, {charges} charges, {answers} answers hold",
+        events=found.events,
+        charges=found.charges,
+        answers=found.answers,
     )
+    return Check("chain", CheckStatus.OK, message)
 
 
 def _dataset(session: Session, dataset: Dataset) -> Check:
     name = dataset.name
     if session.ledger.suspended(name):
-        advice = f"look at what failed, then: discreet resume {name} --custodian"
-        return Check("dataset", CheckStatus.FAILED, "suspended until the custodian has looked", advice, name)
+        advice = say("look at what failed, then: discreet resume {dataset} --custodian", dataset=name)
+        return Check("dataset", CheckStatus.FAILED, say("suspended until the custodian has looked"), advice, name)
     try:
         _reach(dataset)
     except DiscreetError as error:
-        return Check("dataset", CheckStatus.FAILED, error.message, "see that its rows can be reached", name)
+        return Check("dataset", CheckStatus.FAILED, error.message, say("see that its rows can be reached"), name)
     except OSError:
         return Check(
-            "dataset", CheckStatus.FAILED, "its prepared rows cannot be read", "restore the workspace folder", name
+            "dataset",
+            CheckStatus.FAILED,
+            say("its prepared rows cannot be read"),
+            say("restore the workspace folder"),
+            name,
         )
-    return Check("dataset", CheckStatus.OK, f"version {dataset.version}", subject=name)
+    return Check("dataset", CheckStatus.OK, say("version {version}", version=dataset.version), subject=name)
 
 
 def _reach(dataset: Dataset) -> None:
@@ -264,7 +296,9 @@ def _reach(dataset: Dataset) -> None:
         there = reader.columns(name or "")
         reader.close()
         if not there:
-            raise EngineUnavailable(f"PostgreSQL has no table '{name}', or this user may not see it.", table=name)
+            raise EngineUnavailable(
+                say("PostgreSQL has no table '{name}', or this user may not see it.", name=name), table=name
+            )
 
 
 def _budget(session: Session, name: str, least: Decimal) -> Iterator[Check]:
@@ -273,14 +307,19 @@ def _budget(session: Session, name: str, least: Decimal) -> Iterator[Check]:
     try:
         state = session.budget(name)
     except DiscreetError as error:
-        yield Check("budget", CheckStatus.FAILED, error.message, "see docs/operations.md", name)
+        yield Check("budget", CheckStatus.FAILED, error.message, say("see docs/operations.md"), name)
         return
     cap, left = state.population.epsilon_cap, state.population.epsilon_remaining
     status = _judge(left > least * cap, CheckStatus.WARNING)
-    advice = "" if status is CheckStatus.OK else "plan what is still to be asked, or: discreet population change"
-    yield Check("budget", status, f"epsilon {text(left)} of {text(cap)} remains", advice, name)
+    advice = "" if status is CheckStatus.OK else say("plan what is still to be asked, or: discreet population change")
+    message = say("epsilon {left} of {cap} remains", left=text(left), cap=text(cap))
+    yield Check("budget", status, message, advice, name)
     moment = now()
     for hold in state.holds:
         if hold.expires is not None and hold.expires <= moment:
-            message = f"event {hold.sequence} holds budget for request {hold.request_id}, whose time is over"
-            yield Check("hold", CheckStatus.WARNING, message, "let it expire or release it", name)
+            message = say(
+                "event {event} holds budget for request {request}, whose time is over",
+                event=hold.sequence,
+                request=hold.request_id,
+            )
+            yield Check("hold", CheckStatus.WARNING, message, say("let it expire or release it"), name)

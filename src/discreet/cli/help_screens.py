@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
+from inspect import cleandoc
 from typing import Any, Final
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperCommand, TyperGroup, TyperOption
 
-__all__ = ["AUDIENCES", "SHARED", "CommandGroup", "group", "walk_commands"]
+from discreet.catalogue import ENGLISH, LANGUAGES, Phrase, is_built, language, say, translate
+from discreet.errors import UsageError
+
+__all__ = ["AUDIENCES", "SHARED", "CommandGroup", "group", "list_help", "say_help", "walk_commands"]
 
 SHARED: Final = "shared"
 AUDIENCES: Final = ("Start", "Custodian", "Analyst", "Collection", "Laboratory", "Everyone")
@@ -64,6 +69,47 @@ def walk_commands(command: Any, name: str = "") -> Iterator[tuple[str, Any]]:
         yield from walk_commands(child, f"{name} {word}".strip())
 
 
+_WORDS: Final = ("help", "short_help", "rich_help_panel")
+
+
+def list_help(command: Any, name: str = "discreet") -> Iterator[tuple[str, str]]:
+    """Every text of the help screens, and the command it belongs to."""
+    for owner, place in _owners(command, name):
+        for text in (getattr(owner, word, None) for word in _WORDS):
+            if text and text != SHARED:
+                yield cleandoc(text), place
+        if (metavar := getattr(owner, "metavar", None)) and "|" not in metavar:
+            yield metavar, place
+
+
+def say_help(command: Any) -> Any:
+    """The commands with their help in the language of this moment."""
+    if language() == ENGLISH:
+        return command
+    for owner, _ in _owners(command, ""):
+        for word in _WORDS:
+            if (text := getattr(owner, word, None)) and text != SHARED:
+                setattr(owner, word, say_text(cleandoc(text)))
+        if (metavar := getattr(owner, "metavar", None)) and "|" not in metavar:
+            owner.metavar = say_text(metavar)
+        if epilog := getattr(owner, "epilog", None):
+            owner.epilog = epilog.replace("Example: ", say("Example: ")).replace("Examples: ", say("Examples: "))
+    return command
+
+
+def say_text(text: str) -> str:
+    """A text of a help screen, which has no facts: its braces are its own."""
+    return translate(text, language())
+
+
+def _owners(command: Any, name: str) -> Iterator[tuple[Any, str]]:
+    yield command, name
+    for option in command.params:
+        yield option, name
+    for word, child in getattr(command, "commands", {}).items():
+        yield from _owners(child, f"{name} {word}".strip())
+
+
 def _is_shared(option: Any) -> bool:
     return getattr(option, "rich_help_panel", None) == SHARED
 
@@ -76,11 +122,82 @@ def _write_shared(options: Iterable[Any], formatter: Any) -> None:
         value = "" if option.is_flag else f" {option.metavar or option.name.upper()}"
         lines.append(f"{names}{value}: {option.help}")
     if lines:
-        with formatter.section("Shared options"):
+        with formatter.section(_head(say("Shared options"))):
             formatter.write_text("; ".join(lines) + ".")
 
 
-class _HelpCommand(TyperCommand):
+def _head(title: str) -> str:
+    """What a colon is put behind: in French, a space that does not break stands before it."""
+    return title if language() == ENGLISH else f"{title}\u00a0"
+
+
+def _language_option() -> TyperOption:
+    """Every command has it. The words were looked through for it before they were parsed, so it is only checked."""
+    return TyperOption(
+        param_decls=["--lang"],
+        metavar="|".join(LANGUAGES),
+        envvar="DISCREET_LANG",
+        callback=_check_language,
+        expose_value=False,
+        is_eager=True,
+        help="the language, or $DISCREET_LANG",
+        rich_help_panel=SHARED,
+    )
+
+
+def _check_language(_context: Any, _option: Any, given: str | None) -> None:
+    if given and given not in LANGUAGES:
+        raise UsageError(
+            say("language '{given}' is not spoken here; there are {known}.", given=given, known=", ".join(LANGUAGES))
+        )
+    if not is_built(language()):
+        raise UsageError(
+            f"the catalogue of language '{language()}' was not built. Install the package with 'pip install .', or run "
+            "'make setup'."
+        )
+
+
+class _SpokenHelp:
+    """What Typer writes around our texts, said in the language of this moment."""
+
+    def format_usage(self: Any, ctx: Any, formatter: Any) -> None:
+        pieces = " ".join(self.collect_usage_pieces(ctx)).replace("[OPTIONS]", say("[OPTIONS]"))
+        pieces = pieces.replace("COMMAND [ARGS]...", say("COMMAND [ARGS]..."))
+        formatter.write_usage(ctx.command_path, pieces, prefix=say("Usage: "))
+
+    def get_help(self: Any, ctx: Any) -> str:
+        if (option := self.get_help_option(ctx)) is not None:
+            option.help = say("Show this message and exit.")
+        text: str = super().get_help(ctx)  # type: ignore[misc]
+        return say_frame(text)
+
+
+def say_frame(text: str) -> str:
+    """Headings of sections and what stands behind options, in the language of this moment."""
+    if language() == ENGLISH:
+        return text
+    for heading, said in _HEADINGS.items():
+        text = text.replace(f"\n{heading}\n", f"\n{said}\n")
+    for behind, said in _BEHIND.items():
+        text = re.sub(behind, str(said), text)
+    return text
+
+
+_HEADINGS: Final = {
+    "Arguments:": Phrase("Arguments:"),
+    "Options:": Phrase("Options:"),
+    "Commands:": Phrase("Commands:"),
+}
+_BEHIND: Final = {
+    r"(?<=\[)default:(?=\s)": Phrase("default:"),
+    r"(?<=[\[ ])required(?=\])": Phrase("required"),
+}
+
+
+class _HelpCommand(_SpokenHelp, TyperCommand):
+    def __init__(self, *given: Any, params: list[Any] | None = None, **facts: Any) -> None:
+        super().__init__(*given, params=[*(params or []), _language_option()], **facts)
+
     def format_options(self, ctx: Any, formatter: Any) -> None:
         shared: list[Any] = [option for option in self.params if _is_shared(option)]
         for option in shared:
@@ -93,7 +210,10 @@ class _HelpCommand(TyperCommand):
         _write_shared(shared, formatter)
 
 
-class _HelpGroup(TyperGroup):
+class _HelpGroup(_SpokenHelp, TyperGroup):
+    def __init__(self, *, params: list[Any] | None = None, **facts: Any) -> None:
+        super().__init__(params=[*(params or []), _language_option()], **facts)
+
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """A command may have two words, of which the first is a command too: `table`, and `table explain`."""
         if (words := " ".join(args[:2])) in self.commands:
@@ -110,12 +230,12 @@ class _HelpGroup(TyperGroup):
         """By audience where commands name one, else as one list."""
         shown = {name: command for name, command in self.commands.items() if not command.hidden}
         width = max(map(len, shown))
-        sections = {"Commands": list(shown)}
+        sections = {say("Commands"): list(shown)}
         if ctx.parent is None:
-            sections = {audience: [] for audience in AUDIENCES}
+            sections = {translate(audience, language()): [] for audience in AUDIENCES}
             for name in sorted(shown, key=lambda name: _FIRST.index(name) if name in _FIRST else len(_FIRST)):
-                sections.setdefault(getattr(shown[name], "rich_help_panel", None) or "Others", []).append(name)
+                sections.setdefault(getattr(shown[name], "rich_help_panel", None) or say("Others"), []).append(name)
         for title, names in ((title, names) for title, names in sections.items() if names):
             lines = [(name.ljust(width), shown[name].get_short_help_str(formatter.width - width - 6)) for name in names]
-            with formatter.section(title):
+            with formatter.section(_head(title)):
                 formatter.write_dl(lines)

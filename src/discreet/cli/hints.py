@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from discreet.catalogue import ENGLISH, speaking
 from discreet.errors import legible
 
 if TYPE_CHECKING:
@@ -63,4 +64,5 @@ def _list_commands() -> frozenset[str]:
         options = [getattr(option, "help", None) or "" for option in command.params if option.name == "workspace"]
         return any(text.startswith(NEEDS_WORKSPACE) for text in options)
 
-    return frozenset(name for name, command in walk_commands(root()) if needs_workspace(command))
+    with speaking(ENGLISH):
+        return frozenset(name for name, command in walk_commands(root()) if needs_workspace(command))

@@ -10,6 +10,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from discreet.catalogue import say
 from discreet.errors import UsageError
 
 __all__ = ["translate"]
@@ -101,8 +102,9 @@ def translate(arguments: Sequence[str]) -> tuple[list[str], str | None]:
         return today, None
     written = [name for name, _ in _read(arguments[1:]) if name.startswith("--")]
     changed = next((name for name in written if name in _OLD or name not in today), "")
-    old = f"'discreet {arguments[0]}{changed and f' {changed}'}' is an old spelling"
-    return today, f"{old}. Today it is: discreet {shlex.join(today)}"
+    old = f"{arguments[0]} {changed}".strip()
+    remark = say("'discreet {old}' is an old spelling. Today it is: discreet {today}", old=old, today=shlex.join(today))
+    return today, remark
 
 
 def _read(arguments: Sequence[str], *, dataset: bool = False) -> Iterator[Word]:
@@ -155,7 +157,7 @@ def _table(arguments: Sequence[str]) -> list[str]:
         return ["table", *arguments]
     command, given = _life(words), dict(words)
     if command[0] == "table" and given.get("--bootstrap-method", "i") != "i":
-        raise UsageError("--bootstrap-method does not go with --method dp. Nothing was released or charged.")
+        raise UsageError(say("--bootstrap-method does not go with --method dp. Nothing was released or charged."))
     idle = _IDLE[command] | {"--bootstrap-method"} if command[0] == "table" else _IDLE[command]
     if command == ("table", "explain") and given.get("--format") != "json":
         idle |= {"--format"}
@@ -186,8 +188,10 @@ def _life(words: Sequence[Word]) -> tuple[str, ...]:
         return "lab", "examine"
     if bootstrap and "--explain" in names:
         raise UsageError(
-            "--explain does not go with --method bootstrap. 'discreet lab examine --custodian' shows what it would do. "
-            "Nothing was released or charged."
+            say(
+                "--explain does not go with --method bootstrap. 'discreet lab examine --custodian' shows what it "
+                "would do. Nothing was released or charged."
+            )
         )
     if bootstrap:
         return "lab", "bootstrap"

@@ -15,8 +15,6 @@ __all__ = [
     "Format",
     "FormatOption",
     "FreshOption",
-    "Language",
-    "LanguageOption",
     "LevelOption",
     "OutOption",
     "ReleaseFormat",
@@ -48,13 +46,6 @@ class ReleaseFormat(StrEnum):
     SVG = "svg"
 
 
-class Language(StrEnum):
-    """Language of labels and titles."""
-
-    EN = "en"
-    FR = "fr"
-
-
 OutOption = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write here; its name tells the format.")]
 ReleaseFormatOption = Annotated[
     ReleaseFormat | None,
@@ -84,17 +75,6 @@ UnusedWorkspace = Annotated[
 FormatOption = Annotated[
     Format,
     typer.Option("--format", metavar="|".join(Format), help="for people or for machines", rich_help_panel=SHARED),
-]
-LanguageOption = Annotated[
-    Language,
-    typer.Option(
-        "--lang",
-        metavar="|".join(Language),
-        envvar="DISCREET_LANG",
-        show_envvar=False,
-        help="language of labels",
-        rich_help_panel=SHARED,
-    ),
 ]
 AnalystOption = Annotated[
     str | None,

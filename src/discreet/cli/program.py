@@ -10,12 +10,19 @@ __all__ = ["main"]
 
 def main() -> None:
     """Run the command line. Exit codes: 0 ok, 1 refused, 2 usage, 3 charged but not answered."""
+    from discreet.catalogue import choose_language, speaking
     from discreet.cli.startup import start
 
     start()
+    with speaking(choose_language(sys.argv[1:])):
+        _run()
+
+
+def _run() -> None:
     import typer
     from typer.exceptions import TyperException
 
+    from discreet.catalogue import say
     from discreet.cli.app import find_program
     from discreet.cli.old_spellings import translate
     from discreet.cli.open_sessions import close_sessions
@@ -32,7 +39,7 @@ def main() -> None:
         show_misuse(misuse)
         sys.exit(misuse.exit_code)
     except typer.Abort:
-        sys.stderr.write("Aborted!\n")
+        sys.stderr.write(f"{say('Aborted!')}\n")
         sys.exit(1)
     except DiscreetError as error:
         show_error(error, as_json=_wants_json(words))

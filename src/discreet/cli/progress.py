@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final
 
+from discreet.catalogue import say
 from discreet.cli.screen import show_note
 
 __all__ = ["SECONDS_APART", "reach_tenth", "show_progress"]
@@ -34,7 +35,7 @@ def show_progress() -> Iterator[Callable[[str, int, int], None]]:
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("starting", total=None)
+        task = bar.add_task(say("starting"), total=None)
         yield lambda stage, done, total: bar.update(task, description=stage, completed=done, total=total)
 
 
@@ -46,7 +47,7 @@ def _tell_lines() -> Callable[[str, int, int], None]:
         nonlocal told, last
         if (tenth := reach_tenth(stage, done, total)) != told and time.monotonic() >= last + SECONDS_APART:
             told, last = tenth, time.monotonic()
-            show_note(f"{stage}: {done} of {total} tasks")
+            show_note(say("{stage}: {done} of {total} tasks", stage=stage, done=done, total=total))
 
     return tell
 

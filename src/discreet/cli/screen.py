@@ -13,7 +13,9 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decima
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
+from discreet.catalogue import numeral, say
 from discreet.cli.hints import repeat, repeat_in
+from discreet.cli.misuses import say_misuse
 from discreet.errors import DiscreetError, legible, tell_point
 from discreet.present import borne_decimals, screen_width
 
@@ -54,7 +56,7 @@ def show_estimates(
     Whole numbers have none; intervals are rounded outwards.
     """
     if {*map(type, values), *map(type, chain.from_iterable(intervals))} == {int}:
-        return [f"{value:,}" for value in values], [f"{low:,} to {high:,}" for low, high in intervals]
+        return list(map(numeral, values)), [_range(numeral(low), numeral(high)) for low, high in intervals]
     widths = [high - low for low, high in intervals if low is not None and high is not None]
     if all(value is None or isinstance(value, int) for value in values):
         decimals = 0
@@ -65,18 +67,22 @@ def show_estimates(
 
     def show(number: float | None, otherwise: str, rounding: str) -> str:
         if number is None or isinstance(number, int):
-            return otherwise if number is None else f"{number:,}"
-        return f"{Decimal(str(number)).quantize(grid, rounding, _WIDE):,f}"
+            return otherwise if number is None else numeral(number)
+        return numeral(Decimal(str(number)).quantize(grid, rounding, _WIDE), ",f")
 
     return (
         [show(value, "–", ROUND_HALF_EVEN) for value in values],
         [
             "–"
             if value is low is high is None
-            else f"{show(low, '−∞', ROUND_FLOOR)} to {show(high, '∞', ROUND_CEILING)}"
+            else _range(show(low, "−∞", ROUND_FLOOR), show(high, "∞", ROUND_CEILING))
             for value, (low, high) in zip(values, intervals, strict=True)
         ],
     )
+
+
+def _range(low: str, high: str) -> str:
+    return say("{low} to {high}", low=low, high=high)
 
 
 def show_json(value: object) -> None:
@@ -167,7 +173,7 @@ def show_note(text: str) -> None:
 
 def show_banner() -> None:
     """Stands above everything that only a custodian may see."""
-    line = "CUSTODIAN VIEW: depends on confidential rows. Not for release. This view is logged."
+    line = say("CUSTODIAN VIEW: depends on confidential rows. Not for release. This view is logged.")
     sys.stderr.write(f"{'=' * len(line)}\n{line}\n{'=' * len(line)}\n")
 
 
@@ -189,11 +195,13 @@ def show_misuse(misuse: TyperException) -> None:
         show(file=text)
     for number in _QUOTED_NUMBER.findall(text.getvalue()):
         text.write(f"{tell_point(number).capitalize()}.\n" if tell_point(number) else "")
-    sys.stderr.write("\n".join(map(legible, text.getvalue().split("\n"))))
+    sys.stderr.write("\n".join(map(legible, say_misuse(text.getvalue()).split("\n"))))
 
 
 def show_fault(fault: Exception) -> None:
-    sys.stderr.write(
-        f"InternalFault: discreet met an unforeseen {type(fault).__name__}. Nothing more is shown, because the details "
-        "may depend on rows. The custodian can set DISCREET_DEBUG=1 and try again.\n"
+    line = say(
+        "discreet met an unforeseen {fault}. Nothing more is shown, because the details may depend on rows. The "
+        "custodian can set DISCREET_DEBUG=1 and try again.",
+        fault=type(fault).__name__,
     )
+    sys.stderr.write(f"InternalFault: {line}\n")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from discreet.catalogue import say
 from discreet.errors import UsageError
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def _margins(words: Sequence[str]) -> bool | list[str]:
     if words in (["all"], ["none"]):
         return words == ["all"]
     if {"all", "none"} & set(words):
-        raise UsageError("--margins is all, none, or margins by the columns they keep; not both.")
+        raise UsageError(say("--margins is all, none, or margins by the columns they keep; not both."))
     return list(words)
 
 

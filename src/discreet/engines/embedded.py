@@ -12,6 +12,7 @@ import weakref
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+from discreet.catalogue import say
 from discreet.engines.cell_order import arrange, load_arranging
 from discreet.engines.dialects import DUCKDB, Dialect
 from discreet.engines.engine import Measured
@@ -19,7 +20,7 @@ from discreet.engines.footprint import most_bytes
 from discreet.engines.rendering import RenderedTable, placed, render
 from discreet.engines.resources import EngineResources, read_resources, size_words
 from discreet.errors import EngineUnavailable, QueryRefused
-from discreet.paths import AnyPath, as_path
+from discreet.paths import AnyPath, as_path, tell_reason
 from discreet.sql import Extreme, Measure, Plan, Quantile
 from discreet.workspace import PrivateFolder
 
@@ -80,10 +81,14 @@ class EmbeddedEngine:
         spill = 0 if self._staging is None else resources.spill
         if needed > resources.memory + spill:
             raise QueryRefused(
-                f"this may take up to {size_words(needed)} at a time, by the rows that the card states; there are "
-                f"{size_words(resources.memory)} of memory (DISCREET_MEMORY) and {size_words(spill)} of disk "
-                "(DISCREET_SPILL). Nothing was charged. Ask the custodian for more, or "
-                "join, group and rank less at a time.",
+                say(
+                    "this may take up to {needed} at a time, by the rows that the card states; there are {memory} of "
+                    "memory (DISCREET_MEMORY) and {disk} of disk (DISCREET_SPILL). Nothing was charged. Ask the "
+                    "custodian for more, or join, group and rank less at a time.",
+                    needed=size_words(needed),
+                    memory=size_words(resources.memory),
+                    disk=size_words(spill),
+                ),
                 part="resources",
                 needed=needed,
                 allowed=resources.memory + spill,
@@ -128,8 +133,11 @@ class EmbeddedEngine:
             return PrivateFolder(self._staging)
         except OSError as error:
             raise EngineUnavailable(
-                f"the folder for what does not fit into memory cannot be made: {error.strerror or 'no reason given'}. "
-                "Ask the custodian to make the workspace's folder 'staging' writable, or to set DISCREET_SPILL=0."
+                say(
+                    "the folder for what does not fit into memory cannot be made: {reason}. Ask the custodian to make "
+                    "the workspace's folder 'staging' writable, or to set DISCREET_SPILL=0.",
+                    reason=tell_reason(error),
+                )
             ) from None
 
 

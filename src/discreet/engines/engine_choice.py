@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from discreet.catalogue import say
 from discreet.errors import QueryRefused
 from discreet.workspace import Dataset, RowSource
 
@@ -43,9 +44,14 @@ def _one_place(datasets: Mapping[str, Dataset]) -> RowSource:
     for other in others:
         if other.source.place != first.source.place:
             raise QueryRefused(
-                f"'{first.name}' and '{other.name}' are kept in different places ({_words(first.source)}; "
-                f"{_words(other.source)}), and a statement is answered where all its rows are. Ask about them "
-                "separately, or add both in one place.",
+                say(
+                    "'{one}' and '{other}' are kept in different places ({place}; {elsewhere}), and a statement is "
+                    "answered where all its rows are. Ask about them separately, or add both in one place.",
+                    one=first.name,
+                    other=other.name,
+                    place=_words(first.source),
+                    elsewhere=_words(other.source),
+                ),
                 part="engine",
             )
     return first.source
@@ -53,5 +59,7 @@ def _one_place(datasets: Mapping[str, Dataset]) -> RowSource:
 
 def _words(source: RowSource) -> str:
     if source.engine == "duckdb":
-        return "files of the workspace"
-    return f"PostgreSQL by {source.dsn_env}" if source.engine == "postgres" else f"Spark at {source.remote}"
+        return say("files of the workspace")
+    if source.engine == "postgres":
+        return say("PostgreSQL by {variable}", variable=source.dsn_env)
+    return say("Spark at {remote}", remote=source.remote)

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from discreet.catalogue import say
 from discreet.engines.dialects import Dialect
 from discreet.errors import QueryRefused
 from discreet.sql import (
@@ -93,7 +94,7 @@ class ExpressionWriter:
         """A text that is about to be written three times; nesting would multiply it again and again."""
         text = self._long(value)
         if len(text) > LONGEST_EXPRESSION:
-            raise QueryRefused("CLAMP is nested too deeply in this statement. Nest it less.")
+            raise QueryRefused(say("CLAMP is nested too deeply in this statement. Nest it less."))
         return text
 
     def condition(self, condition: Condition) -> str:

@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from discreet.catalogue import Numeral, Phrase, say
 from discreet.errors import ParameterInvalid
 
 __all__ = ["EngineResources", "read_resources", "size_words"]
@@ -30,16 +31,17 @@ def read_resources() -> EngineResources:
     """What DISCREET_MEMORY and DISCREET_SPILL say; ParameterInvalid where that is no size."""
     memory = _size("DISCREET_MEMORY", _half_of_memory())
     if memory < _LEAST_MEMORY:
-        raise _invalid("DISCREET_MEMORY", f"must be at least {size_words(_LEAST_MEMORY)}")
+        raise _invalid("DISCREET_MEMORY", say("must be at least {size}", size=size_words(_LEAST_MEMORY)))
     return EngineResources(memory=memory, spill=_size("DISCREET_SPILL", _USUAL_SPILL, zero=True))
 
 
 def size_words(size: int) -> str:
     """A number of bytes as people write it."""
-    for unit, power in (("TB", 12), ("GB", 9)):
+    for unit, power in ((Phrase("TB"), 12), (Phrase("GB"), 9)):
         if size >= 10**power:
-            return f"{size / 10**power:,.1f}".removesuffix(".0") + f" {unit}"
-    return f"{-(-size // 10**6):,} MB"
+            amount = Numeral(f"{size / 10**power:,.1f}".removesuffix(".0"))
+            return say("{amount} {unit}", amount=amount, unit=unit)
+    return say("{amount:,} MB", amount=-(-size // 10**6))
 
 
 def _size(variable: str, usual: int, *, zero: bool = False) -> int:
@@ -50,7 +52,8 @@ def _size(variable: str, usual: int, *, zero: bool = False) -> int:
         return 0
     found = _SIZE.fullmatch(written)
     if found is None:
-        raise _invalid(variable, f"must be a size such as 4GB or 500MB{', or 0' if zero else ''}")
+        rule = say("must be a size such as 4GB or 500MB, or 0") if zero else say("must be a size such as 4GB or 500MB")
+        raise _invalid(variable, rule)
     base = 1024 if found[3] else 1000
     return int(float(found[1]) * base ** _POWERS[found[2].upper()])
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from discreet.guarantees.belief import BeliefSolution, posterior, solve
     from discreet.guarantees.budget import Budget, PopulationTerms
     from discreet.guarantees.composition import group
-    from discreet.guarantees.conversions import largest_rho, smallest_epsilon, zcdp_within
+    from discreet.guarantees.conversions import largest_rho, smallest_epsilon, zcdp_to_approx, zcdp_within
     from discreet.guarantees.enclosures import DIGITS, exp_down, exp_up, ln_down, ln_up
     from discreet.guarantees.numbers import (
         GRID,
@@ -87,5 +87,6 @@ __all__ = [
     "solve",
     "text",
     "to_units",
+    "zcdp_to_approx",
     "zcdp_within",
 ]

@@ -16,6 +16,7 @@ from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Dec
 from fractions import Fraction
 from typing import Final
 
+from discreet.catalogue import Phrase, say, say_list
 from discreet.errors import ParameterInvalid
 from discreet.guarantees.enclosures import DIGITS, exp_down, ln_down, ln_up
 from discreet.guarantees.numbers import ExactLike, ceil_to_grid, exact, floor_to_grid, from_units, shown, text
@@ -83,7 +84,7 @@ def epsilon_for(*, belief: ExactLike, prior: ExactLike) -> Decimal:
     if epsilon <= 0:
         raise ParameterInvalid(
             parameter="belief",
-            rule="must exceed the prior by enough for an epsilon of 1e-9",
+            rule=say("must exceed the prior by enough for an epsilon of 1e-9"),
             given=shown(belief),
         )
     return epsilon
@@ -116,7 +117,7 @@ def solve(
         assert noise is not None
         assert asked is not None
         used = asked * Fraction(step) / Fraction(noise)
-        cost = exact(ceil_to_grid(used), parameter="the epsilon of these queries")
+        cost = exact(ceil_to_grid(used), parameter=say("the epsilon of these queries"))
         limit = _Limit(cost, _posterior(used, start))
         return _solution("belief", prior=start, sensitivity=step, limit=limit, scale=noise, queries=asked)
     if noise is None:
@@ -145,7 +146,7 @@ class _Limit:
 def _limit(belief: ExactLike | None, epsilon: ExactLike | None, prior: Fraction) -> _Limit | None:
     if belief is not None and epsilon is not None:
         raise ParameterInvalid(
-            parameter="belief", rule="must be given without epsilon, which says the same", given="both"
+            parameter="belief", rule=say("must be given without epsilon, which says the same"), given=say("both")
         )
     if belief is not None:
         wished = _probability(belief, parameter="belief")
@@ -203,7 +204,7 @@ def _odds(belief: Fraction, prior: Fraction) -> Fraction:
     if belief <= prior:
         raise ParameterInvalid(
             parameter="belief",
-            rule=f"must be above the prior of {text(from_units(int(prior * 10**9)))}",
+            rule=say("must be above the prior of {prior}", prior=text(from_units(int(prior * 10**9)))),
             given=text(from_units(int(belief * 10**9))),
         )
     return belief * (1 - prior) / (prior * (1 - belief))
@@ -225,7 +226,9 @@ def _probability(value: ExactLike, *, parameter: str) -> Fraction:
 def _number_of_queries(queries: int) -> int:
     if isinstance(queries, bool) or not isinstance(queries, int) or not 1 <= queries <= MOST:
         raise ParameterInvalid(
-            parameter="queries", rule=f"must be a whole number between 1 and {MOST}", given=shown(queries)
+            parameter="queries",
+            rule=say("must be a whole number between 1 and {most}", most=MOST),
+            given=shown(queries),
         )
     return queries
 
@@ -233,9 +236,9 @@ def _number_of_queries(queries: int) -> int:
 def _check_two(**given: bool) -> None:
     names = [name for name, there in given.items() if there]
     if len(names) != 2:
-        received = " and ".join("belief (or epsilon)" if name == "limit" else name for name in names) or "none"
+        received = [say("belief (or epsilon)") if name == "limit" else name for name in names]
         raise ParameterInvalid(
-            parameter="two of belief (or epsilon), scale and queries",
-            rule="must be given, and the third left out",
-            given=received,
+            parameter=Phrase("two of belief (or epsilon), scale and queries"),
+            rule=say("must be given, and the third left out"),
+            given=say_list(received) or say("none"),
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 
+from discreet.catalogue import say
 from discreet.errors import ParameterInvalid
 from discreet.guarantees.numbers import ExactLike, exact, text
 from discreet.guarantees.types import Neighbours
@@ -43,7 +44,7 @@ class Budget:
         if bool(self.delta) != bool(self.per_analyst_delta):
             raise ParameterInvalid(
                 parameter="per_analyst_delta",
-                rule="must be positive when the population has a delta, and 0 when it has none",
+                rule=say("must be positive when the population has a delta, and 0 when it has none"),
                 given=text(self.per_analyst_delta),
             )
 
@@ -51,7 +52,20 @@ class Budget:
     def pure(self) -> bool:
         return self.delta == 0
 
+    def tell(self) -> str:
+        """The same as text in the reader's language."""
+        epsilon, share = text(self.epsilon), text(self.per_analyst)
+        if not self.delta:
+            return say("epsilon {epsilon}; per analyst epsilon {share}", epsilon=epsilon, share=share)
+        return say(
+            "epsilon {epsilon}, delta {delta}; per analyst epsilon {share}",
+            epsilon=epsilon,
+            delta=text(self.delta),
+            share=share,
+        )
+
     def __str__(self) -> str:
+        # Written down beside the key of a workspace: the same in every language.
         delta = f", delta {text(self.delta)}" if self.delta else ""
         return f"epsilon {text(self.epsilon)}{delta}; per analyst epsilon {text(self.per_analyst)}"
 

@@ -16,6 +16,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Final, overload
 
+from discreet.catalogue import say
 from discreet.errors import ParameterInvalid
 from discreet.guarantees.enclosures import exp_down, exp_up
 from discreet.guarantees.implications import approx_to_zcdp, local_to_pure, pure_to_approx, pure_to_zcdp
@@ -53,7 +54,7 @@ def compose(*guarantees: Guarantee) -> Guarantee:
     only. Anything with a release that is not differentially private is Unproven.
     """
     if not guarantees:
-        raise ParameterInvalid(parameter="guarantees", rule="must be at least one", given="none")
+        raise ParameterInvalid(parameter="guarantees", rule=say("must be at least one"), given=say("none"))
     if len(guarantees) == 1:
         return guarantees[0]
     outside = [guarantee for guarantee in guarantees if not guarantee.differentially_private]
@@ -77,7 +78,7 @@ def group(guarantee: Guarantee, size: int) -> Guarantee:
     is proved.
     """
     if isinstance(size, bool) or not isinstance(size, int) or not 1 <= size <= LARGEST:
-        rule = f"must be a whole number of units between 1 and {LARGEST}"
+        rule = say("must be a whole number of units between 1 and {largest}", largest=LARGEST)
         raise ParameterInvalid(parameter="size", rule=rule, given=shown(size))
     if size == 1 or isinstance(guarantee, Unproven):
         return guarantee
@@ -90,7 +91,7 @@ def group(guarantee: Guarantee, size: int) -> Guarantee:
             if guarantee.delta:
                 raise ParameterInvalid(
                     parameter="delta",
-                    rule="must be 0 for the zCDP of a group; convert to approximate DP first",
+                    rule=say("must be 0 for the zCDP of a group; convert to approximate DP first"),
                     given=text(guarantee.delta),
                 )
             return ZCDP(rho=_times(guarantee.rho, size**2))
@@ -173,7 +174,9 @@ def _group_delta(epsilon: Decimal, delta: Decimal, size: int) -> Decimal:
         if enlarged < 1:
             return enlarged
     raise ParameterInvalid(
-        parameter="size", rule="must keep the delta of the group below 1", given=f"a group of {size}"
+        parameter="size",
+        rule=say("must keep the delta of the group below 1"),
+        given=say("a group of {size}", size=size),
     )
 
 

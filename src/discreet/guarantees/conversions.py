@@ -14,6 +14,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Final
 
+from discreet.catalogue import say
 from discreet.errors import ParameterInvalid
 from discreet.guarantees.enclosures import ln_down, ln_up, sqrt_up
 from discreet.guarantees.numbers import ExactLike, ceil_to_grid, exact, floor_to_grid, from_units, text
@@ -43,7 +44,7 @@ def zcdp_to_approx(guarantee: ZCDP, *, delta: ExactLike) -> ApproxDP:
     if conversion <= 0:
         raise ParameterInvalid(
             parameter="delta",
-            rule=f"must be above the guarantee's own delta of {text(guarantee.delta)}",
+            rule=say("must be above the guarantee's own delta of {delta}", delta=text(guarantee.delta)),
             given=text(total),
         )
     bound = smallest_epsilon(rho=Fraction(guarantee.rho), delta=conversion)
@@ -58,7 +59,7 @@ def zcdp_within(*, epsilon: ExactLike, delta: ExactLike) -> ZCDP:
     rho = floor_to_grid(largest_rho(epsilon=Fraction(allowed), delta=share))
     if not rho:
         raise ParameterInvalid(
-            parameter="epsilon", rule="must leave room for a rho of 1e-9 at this delta", given=text(allowed)
+            parameter="epsilon", rule=say("must leave room for a rho of 1e-9 at this delta"), given=text(allowed)
         )
     return ZCDP(rho=rho)
 

@@ -14,6 +14,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Final
 
+from discreet.catalogue import Numeral, say
 from discreet.errors import ParameterInvalid, tell_point
 
 __all__ = [
@@ -56,14 +57,16 @@ def exact(
 def _make_exact(value: ExactLike, parameter: str, zero: bool, below: Fraction | int | None, largest: int) -> Decimal:
     number = _number(value, parameter)
     if number < 0 or (number == 0 and not zero):
-        rule = "must not be negative" if zero else "must be positive"
+        rule = say("must not be negative") if zero else say("must be positive")
         raise ParameterInvalid(parameter=parameter, rule=rule, given=shown(value))
     if below is not None and number >= below:
-        raise ParameterInvalid(parameter=parameter, rule=f"must be below {below}", given=shown(value))
+        raise ParameterInvalid(parameter=parameter, rule=say("must be below {below}", below=below), given=shown(value))
     if number > largest:
-        raise ParameterInvalid(parameter=parameter, rule=f"must be at most {largest}", given=shown(value))
+        raise ParameterInvalid(
+            parameter=parameter, rule=say("must be at most {largest}", largest=largest), given=shown(value)
+        )
     if number % GRID != 0:
-        raise ParameterInvalid(parameter=parameter, rule="must be a multiple of 1e-9", given=shown(value))
+        raise ParameterInvalid(parameter=parameter, rule=say("must be a multiple of 1e-9"), given=shown(value))
     return from_units(int(number / GRID))
 
 
@@ -98,37 +101,41 @@ def floor_to_grid(value: Fraction) -> Decimal:
 def text(value: Decimal) -> str:
     """A decimal as plain text, without exponent or trailing zeros."""
     plain = format(value, "f")
-    return plain.rstrip("0").rstrip(".") if "." in plain else plain
+    return Numeral(plain.rstrip("0").rstrip(".") if "." in plain else plain)
 
 
 def shown(value: object) -> str:
     """What a caller gave, fit for a message: one line, at most 40 characters, quick for huge numbers."""
     if isinstance(value, int | Fraction) and not -(10**40) < value < 10**40:
-        return "a huge number"
+        return say("a huge number")
     if isinstance(value, Fraction) and value.denominator >= 10**40:
-        return "a fraction with a huge denominator"
+        return say("a fraction with a huge denominator")
     words = str(value)
     return repr(words) if len(words) <= 40 else repr(words[:40] + "…")
 
 
 def _number(value: object, parameter: str) -> Fraction:
     if isinstance(value, bool):
-        raise ParameterInvalid(parameter=parameter, rule="must be a number", given="a boolean")
+        raise ParameterInvalid(parameter=parameter, rule=say("must be a number"), given=say("a boolean"))
     if isinstance(value, float):
         if not math.isfinite(value):
-            raise ParameterInvalid(parameter=parameter, rule="must be finite", given=repr(value))
+            raise ParameterInvalid(parameter=parameter, rule=say("must be finite"), given=repr(value))
         value = float.__repr__(value)  # a subclass, such as numpy's, may print more than the number
     if isinstance(value, Decimal):
         if not value.is_finite():
-            raise ParameterInvalid(parameter=parameter, rule="must be finite", given=str(value))
+            raise ParameterInvalid(parameter=parameter, rule=say("must be finite"), given=str(value))
         value = str(value)
     if isinstance(value, int | Fraction):
         return Fraction(value)
     if not isinstance(value, str):
-        raise ParameterInvalid(parameter=parameter, rule="must be a decimal number", given=type(value).__name__)
+        raise ParameterInvalid(parameter=parameter, rule=say("must be a decimal number"), given=type(value).__name__)
     negative, digits = value.startswith("-"), value.removeprefix("-")
     if not _DECIMAL.fullmatch(digits):
         point = tell_point(value)
-        rule = f"must be a plain finite decimal number{point and f': {point}'}"
+        rule = (
+            say("must be a plain finite decimal number: {point}", point=point)
+            if point
+            else say("must be a plain finite decimal number")
+        )
         raise ParameterInvalid(parameter=parameter, rule=rule, given=shown(value))
     return -Fraction(digits) if negative else Fraction(digits)

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, Final, ParamSpec, TypeVar
 
+from discreet.catalogue import LANGUAGES, say, say_list
 from discreet.errors import ParameterInvalid
 from discreet.guarantees.numbers import shown
 from discreet.paths import as_path
@@ -19,7 +20,6 @@ __all__ = ["Language", "as_given", "checked"]
 
 # What words are said in: "en" or "fr". `checked` refuses any other where a parameter is annotated with it.
 Language = str
-_LANGUAGES: Final = ("en", "fr")
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -55,38 +55,42 @@ def as_given(value: object) -> str:
 
 def _text(value: object, parameter: str) -> str:
     if not isinstance(value, str):
-        raise ParameterInvalid(parameter=parameter, rule="must be text", given=as_given(value))
+        raise ParameterInvalid(parameter=parameter, rule=say("must be text"), given=as_given(value))
     return value
 
 
 def _language(value: object, parameter: str) -> str:
-    if value not in _LANGUAGES:
-        raise ParameterInvalid(parameter=parameter, rule=f"must be {' or '.join(_LANGUAGES)}", given=as_given(value))
+    if value not in LANGUAGES:
+        raise ParameterInvalid(
+            parameter=parameter,
+            rule=say("must be {languages}", languages=say_list(LANGUAGES, either=True)),
+            given=as_given(value),
+        )
     return str(value)
 
 
 def _truth(value: object, parameter: str) -> bool:
     # Whatever is not empty would count as true, "no" among it.
     if not isinstance(value, bool):
-        raise ParameterInvalid(parameter=parameter, rule="must be True or False", given=as_given(value))
+        raise ParameterInvalid(parameter=parameter, rule=say("must be True or False"), given=as_given(value))
     return value
 
 
 def _whole(value: object, parameter: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
-        raise ParameterInvalid(parameter=parameter, rule="must be a whole number", given=as_given(value))
+        raise ParameterInvalid(parameter=parameter, rule=say("must be a whole number"), given=as_given(value))
     return value
 
 
 def _rows(value: Any, parameter: str) -> Any:
     if hasattr(value, "__arrow_c_stream__"):
         return value
-    return as_path(value, parameter, rule="must be the path of a file, or a table of pandas, polars or Arrow")
+    return as_path(value, parameter, rule=say("must be the path of a file, or a table of pandas, polars or Arrow"))
 
 
 def _function(value: object, parameter: str) -> Any:
     if not callable(value):
-        raise ParameterInvalid(parameter=parameter, rule="must be a function", given=as_given(value))
+        raise ParameterInvalid(parameter=parameter, rule=say("must be a function"), given=as_given(value))
     return value
 
 

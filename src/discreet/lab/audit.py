@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from discreet.catalogue import Phrase, say
 from discreet.errors import ExtraMissing, ParameterInvalid
 
 if TYPE_CHECKING:
@@ -54,10 +55,17 @@ class AnswerRange:
 
     def tell(self) -> str:
         """In words, for a table."""
-        what = "answer" if self.centre is None else f"distance from {self.centre:,.6g}"
+        if self.centre is None:
+            if self.low == self.high:
+                return say("answer {value:,.6g}", value=self.low)
+            if self.high == math.inf:
+                return say("answer at least {low:,.6g}", low=self.low)
+            return say("answer at most {high:,.6g}", high=self.high)
         if self.low == self.high:
-            return f"{what} {self.low:,.6g}"
-        return f"{what} at least {self.low:,.6g}" if self.high == math.inf else f"{what} at most {self.high:,.6g}"
+            return say("distance from {centre:,.6g} {value:,.6g}", centre=self.centre, value=self.low)
+        if self.high == math.inf:
+            return say("distance from {centre:,.6g} at least {low:,.6g}", centre=self.centre, low=self.low)
+        return say("distance from {centre:,.6g} at most {high:,.6g}", centre=self.centre, high=self.high)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +104,9 @@ def audit_loss(
     sides = [np.asarray(side, dtype=np.float64) for side in (first, second)]
     samples = sides[0].size
     if samples < _FEWEST or sides[1].size != samples or not 0 < alpha < 1 or not 0 <= delta < 1:
-        rule = f"must be at least {_FEWEST} of either side, with alpha between 0 and 1"
-        raise ParameterInvalid(parameter="audit samples", rule=rule, given=f"{samples} and {sides[1].size}")
+        rule = say("must be at least {fewest} of either side, with alpha between 0 and 1", fewest=_FEWEST)
+        given = say("{first} and {second}", first=samples, second=sides[1].size)
+        raise ParameterInvalid(parameter=Phrase("audit samples"), rule=rule, given=given)
     half = samples // 2
     seen = [side[:half] for side in sides]
     # Stricter than below, or a few lucky answers in a tail would choose an event that fresh ones do not show.

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from discreet.catalogue import Phrase, say, say_list
 from discreet.errors import CustodianOnly, ParameterInvalid
 from discreet.guarantees import ExactLike, as_given, checked
 from discreet.ledger import check_name, name_request
@@ -124,7 +125,7 @@ class Laboratory:
         No error exceeds the bound that is shown, with probability 1 - `gamma` at least.
         """
         if not custodian:
-            raise CustodianOnly(view="the examination of a table")
+            raise CustodianOnly(view=Phrase("the examination of a table"))
         from discreet.lab.bootstrap.bootstrap_examination import examine
 
         formed = self._session.tables.form(request)
@@ -152,9 +153,9 @@ class Laboratory:
     ) -> MethodsComparison:
         """The table under what agencies do today and under differential privacy, attacked. Logged, and marked."""
         if not custodian:
-            raise CustodianOnly(view="a comparison with the exact table")
+            raise CustodianOnly(view=Phrase("a comparison with the exact table"))
         if isinstance(epsilons, str) or not isinstance(epsilons, Sequence):
-            raise ParameterInvalid(parameter="epsilons", rule="must be a list", given=as_given(epsilons))
+            raise ParameterInvalid(parameter="epsilons", rule=say("must be a list"), given=as_given(epsilons))
         from discreet.lab.today.table_comparison import compare_table
 
         return compare_table(
@@ -174,7 +175,11 @@ class Laboratory:
 
         kinds = [str(known) for known in PoolKind]
         if kind not in kinds:
-            raise ParameterInvalid(parameter="pool kind", rule=f"must be {' or '.join(kinds)}", given=f"'{kind[:20]}'")
+            raise ParameterInvalid(
+                parameter=Phrase("pool kind"),
+                rule=say("must be {kinds}", kinds=say_list(kinds, either=True)),
+                given=f"'{kind[:20]}'",
+            )
         if file is None:
             return None
         plan = outline(formed).plan

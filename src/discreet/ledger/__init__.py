@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING
 from discreet.doors import open_door
 
 if TYPE_CHECKING:
-    from discreet.ledger.accounting import RHO_UNIT, Balance, caps, cost_of, require_priceable, rho_cap, weigh
+    from discreet.ledger.accounting import (
+        RHO_UNIT,
+        Balance,
+        caps,
+        cost_of,
+        promise_of,
+        require_priceable,
+        rho_cap,
+        weigh,
+    )
     from discreet.ledger.event_log import LogEntry, LogFilter, TermsChange, describe_event, read_moment
     from discreet.ledger.events import EventKind, canonical_json, now, sha256_hex
     from discreet.ledger.holds import Hold, Reservation
@@ -27,6 +36,13 @@ if TYPE_CHECKING:
     )
     from discreet.ledger.reservations import WRITE_OFF, LinkedUse, stale_accounts
     from discreet.ledger.standing import PopulationStanding
+    from discreet.ledger.stored_reasons import (
+        FAILED_AFTER_CHARGE,
+        FAILED_DURING_BOOTSTRAP,
+        FAILED_DURING_UNPROVEN,
+        tell_stored,
+        word_from_rows,
+    )
     from discreet.ledger.trust.anchor import Anchor
     from discreet.ledger.trust.recovery import (
         backup_ledger,
@@ -41,6 +57,9 @@ else:
     __getattr__, __dir__ = open_door(__name__)
 
 __all__ = [
+    "FAILED_AFTER_CHARGE",
+    "FAILED_DURING_BOOTSTRAP",
+    "FAILED_DURING_UNPROVEN",
     "RHO_UNIT",
     "WRITE_OFF",
     "Anchor",
@@ -72,6 +91,7 @@ __all__ = [
     "name_request",
     "now",
     "open_ledger",
+    "promise_of",
     "read_moment",
     "replace_anchor",
     "replace_ledger_key",
@@ -80,5 +100,7 @@ __all__ = [
     "rho_cap",
     "sha256_hex",
     "stale_accounts",
+    "tell_stored",
     "weigh",
+    "word_from_rows",
 ]

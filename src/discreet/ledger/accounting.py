@@ -23,6 +23,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Final
 
+from discreet.catalogue import say
 from discreet.errors import QueryRefused
 from discreet.guarantees import (
     ORDERS,
@@ -52,6 +53,7 @@ __all__ = [
     "cost_of",
     "how_many",
     "loss_limits",
+    "promise_of",
     "require_priceable",
     "rho_cap",
     "use_up",
@@ -163,10 +165,11 @@ class Balance:
     def describe(self, *, cost: CentralGuarantee) -> str:
         """What remains, in the currency of `cost`."""
         if isinstance(cost, PureDP) or self.rho_remaining is None or self.delta_remaining is None:
-            return f"epsilon {text(self.epsilon_remaining)}"
+            return say("epsilon {epsilon}", epsilon=text(self.epsilon_remaining))
+        delta = text(self.delta_remaining)
         if isinstance(cost, ApproxDP):
-            return f"epsilon {text(self.epsilon_remaining)} and delta {text(self.delta_remaining)}"
-        return f"rho {text(self.rho_remaining)} and delta {text(self.delta_remaining)}"
+            return say("epsilon {epsilon} and delta {delta}", epsilon=text(self.epsilon_remaining), delta=delta)
+        return say("rho {rho} and delta {delta}", rho=text(self.rho_remaining), delta=delta)
 
 
 @lru_cache(maxsize=4096)
@@ -240,20 +243,38 @@ def require_priceable(cap: Cap, guarantee: CentralGuarantee, *, population: str)
     """Refuse a charge that no amount of remaining budget could pay for."""
     if cap.pure and not isinstance(guarantee, PureDP):
         raise QueryRefused(
-            f"'{population}' has a pure budget and takes pure charges only; this one is {guarantee}. "
-            "Ask with a pure mechanism, or give the budget a delta (a custodian's change).",
+            say(
+                "'{population}' has a pure budget and takes pure charges only; this one is {guarantee}. Ask with "
+                "a pure mechanism, or give the budget a delta (a custodian's change).",
+                population=population,
+                guarantee=promise_of(guarantee),
+            ),
             population=population,
         )
+
+
+def promise_of(guarantee: CentralGuarantee) -> str:
+    """What a charge promises, for people; its own text is what is written down."""
+    if isinstance(guarantee, PureDP):
+        return say("pure DP, epsilon = {epsilon}", epsilon=text(guarantee.epsilon))
+    delta = text(guarantee.delta)
+    if isinstance(guarantee, ApproxDP):
+        return say("approximate DP, epsilon = {epsilon}, delta = {delta}", epsilon=text(guarantee.epsilon), delta=delta)
+    if not guarantee.delta:
+        return say("zCDP, rho = {rho}", rho=text(guarantee.rho))
+    return say("zCDP, rho = {rho}, delta = {delta}", rho=text(guarantee.rho), delta=delta)
 
 
 def cost_of(guarantee: CentralGuarantee) -> str:
     """A charge in its own currency, exact."""
     if isinstance(guarantee, PureDP):
-        return f"epsilon {text(guarantee.epsilon)}"
+        return say("epsilon {epsilon}", epsilon=text(guarantee.epsilon))
     if isinstance(guarantee, ApproxDP):
-        return f"epsilon {text(guarantee.epsilon)} with delta {text(guarantee.delta)}"
-    delta = f" with delta {text(guarantee.delta)}" if guarantee.delta else ""
-    return f"rho {text(guarantee.rho)}{delta}"
+        epsilon, delta = text(guarantee.epsilon), text(guarantee.delta)
+        return say("epsilon {epsilon} with delta {delta}", epsilon=epsilon, delta=delta)
+    if not guarantee.delta:
+        return say("rho {rho}", rho=text(guarantee.rho))
+    return say("rho {rho} with delta {delta}", rho=text(guarantee.rho), delta=text(guarantee.delta))
 
 
 @lru_cache(maxsize=1024)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from discreet.catalogue import say
 from discreet.errors import BudgetExceeded, DatasetSuspended, ParameterInvalid, QueryRefused, Refused
 from discreet.guarantees import CentralGuarantee
 from discreet.ledger.accounting import caps, cost_of, require_priceable, weigh
@@ -14,6 +15,7 @@ from discreet.ledger.holds import Hold, read_time
 from discreet.ledger.receipts import request_conflict
 from discreet.ledger.records import SpendRequest, StoredAnswer
 from discreet.ledger.standing import PopulationStanding
+from discreet.ledger.stored_reasons import ANSWER_GIVEN
 
 __all__ = ["admit", "drop_hold", "end_hold", "place_hold", "refuse_leased", "require_room", "usable_hold"]
 
@@ -51,8 +53,12 @@ def usable_hold(book: Book, request: SpendRequest) -> Hold | None:
         raise request_conflict(request.request_id)
     if hold.expires is not None and hold.expires <= now():
         raise QueryRefused(
-            f"What was held for request '{request.request_id}' could be used until {hold.expires}. Have it approved "
-            "again, or ask under a new request id. Nothing was released or charged.",
+            say(
+                "What was held for request '{request_id}' could be used until {expires}. Have it approved again, "
+                "or ask under a new request id. Nothing was released or charged.",
+                request_id=request.request_id,
+                expires=hold.expires,
+            ),
             request_id=request.request_id,
             hold=hold.sequence,
         )
@@ -68,7 +74,7 @@ def drop_hold(book: Book, stored: StoredAnswer, *, analyst: str, request_id: str
     found = (stored.population, stored.dataset, stored.version, stored.plan_hash)
     if asked != found or not suffices(stored.charge, hold.guarantee):
         raise request_conflict(request_id)
-    end_hold(book, hold.sequence, EventKind.HOLD_RELEASED, who=analyst, reason="a stored answer was given")
+    end_hold(book, hold.sequence, EventKind.HOLD_RELEASED, who=analyst, reason=ANSWER_GIVEN)
 
 
 def _find_hold(book: Book, analyst: str, request_id: str) -> tuple[str, Hold | None]:
@@ -86,7 +92,9 @@ def refuse_leased(book: Book, request: SpendRequest) -> None:
 
 def place_hold(book: Book, request: SpendRequest, *, who: str, expires: datetime | None) -> Hold:
     if expires is not None and (expires.tzinfo is None or expires <= datetime.now(UTC)):
-        raise ParameterInvalid(parameter="expires", rule="must be a time to come, with its zone", given=str(expires))
+        raise ParameterInvalid(
+            parameter="expires", rule=say("must be a time to come, with its zone"), given=str(expires)
+        )
     hold = Hold(
         sequence=book.head.sequence + 1,
         analyst=request.analyst,
@@ -107,13 +115,24 @@ def end_hold(book: Book, sequence: int, kind: EventKind, *, who: str, reason: st
         if (hold := standing.holds.get(sequence)) is None:
             continue
         if kind is EventKind.HOLD_EXPIRED and (hold.expires is None or hold.expires > now()):
-            until = "has no end" if hold.expires is None else f"lasts until {hold.expires}"
-            raise Refused(f"Hold {sequence} {until} and has not expired. Release it instead.", hold=sequence)
+            raise Refused(
+                say("Hold {sequence} has no end and has not expired. Release it instead.", sequence=sequence)
+                if hold.expires is None
+                else say(
+                    "Hold {sequence} lasts until {expires} and has not expired. Release it instead.",
+                    sequence=sequence,
+                    expires=hold.expires,
+                ),
+                hold=sequence,
+            )
         text = {"reason": reason} if reason else {}
         book.append(kind, who=who, population=name, payload={"hold": sequence, **text})
         return
     raise Refused(
-        f"Hold {sequence} is not open: there was none, or it was charged, released or has expired. "
-        "Look with: discreet budget",
+        say(
+            "Hold {sequence} is not open: there was none, or it was charged, released or has expired. Look "
+            "with: discreet budget",
+            sequence=sequence,
+        ),
         hold=sequence,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from discreet.catalogue import Phrase, say
 from discreet.errors import QueryRefused, UnknownName
 from discreet.ledger.events import GENESIS, Event, EventKind, now
 from discreet.ledger.standing import PopulationStanding, Standing, StandingUnknown, fold
@@ -50,21 +51,21 @@ class Book:
         except KeyError:
             known = self.standing.populations
             raise UnknownName(
-                sort="population",
+                sort=Phrase("population"),
                 name=name,
-                where="the ledger",
+                where=say("the ledger"),
                 known=known,
-                advice="If adding its dataset was cut short, add it again with --replace.",
+                advice=say("If adding its dataset was cut short, add it again with --replace."),
             ) from None
 
     def require_analyst(self, name: str) -> None:
         if name not in self.standing.analysts:
             raise UnknownName(
-                sort="analyst",
+                sort=Phrase("analyst"),
                 name=name,
-                where="this workspace",
+                where=say("this workspace"),
                 known=self.standing.analysts,
-                advice=f"The custodian registers analysts: discreet analyst add {name}",
+                advice=say("The custodian registers analysts: discreet analyst add {name}", name=name),
             )
 
     def require_dataset(self, dataset: str, *, population: str, version: int = 1) -> None:
@@ -76,16 +77,21 @@ class Book:
         if entry is None or entry.population != population:
             known = [name for name, entry in self.standing.datasets.items() if entry.population == population]
             raise UnknownName(
-                sort="dataset",
+                sort=Phrase("dataset"),
                 name=dataset,
-                where=f"population '{population}' of the ledger",
+                where=say("population '{population}' of the ledger", population=population),
                 known=known,
-                advice="If adding it was cut short, add it again with --replace.",
+                advice=say("If adding it was cut short, add it again with --replace."),
             )
         if version > entry.version and version > (newest := self.newest_version(dataset)):
             raise QueryRefused(
-                f"The ledger has not given out version {version} of '{dataset}': its newest is {newest}. If adding it "
-                "was cut short, add it again with --replace. Nothing was released or charged.",
+                say(
+                    "The ledger has not given out version {version} of '{dataset}': its newest is {newest}. If "
+                    "adding it was cut short, add it again with --replace. Nothing was released or charged.",
+                    version=version,
+                    dataset=dataset,
+                    newest=newest,
+                ),
                 dataset=dataset,
                 version=version,
             )
@@ -125,11 +131,11 @@ def make_head(event: Event, standing: Standing, seal: Seal) -> Head:
 def authenticate(head: Head, transaction: Transaction, seal: Seal) -> Standing:
     """The standing beside the head, once the key vouches for it and the chain ends where it says."""
     if not seal.holds(head.mac, sequence=head.sequence, hash=head.hash, standing=head.standing):
-        raise damaged("the key does not vouch for its head", sequence=head.sequence)
+        raise damaged(say("the key does not vouch for its head"), sequence=head.sequence)
     last = transaction.event(head.sequence)
     if last is None or last.hash != head.hash or transaction.last_sequence() != head.sequence:
-        raise damaged("its chain does not end at its head", sequence=head.sequence)
+        raise damaged(say("its chain does not end at its head"), sequence=head.sequence)
     try:
         return Standing.from_text(head.standing)
     except StandingUnknown:
-        raise newer("its standing tells of something that this version does not know") from None
+        raise newer(say("its standing tells of something that this version does not know")) from None

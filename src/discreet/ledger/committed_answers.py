@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, replace
 
+from discreet.catalogue import say
 from discreet.errors import ParameterInvalid
 from discreet.guarantees import CentralGuarantee, PureDP
 from discreet.ledger.accounting import weigh
@@ -69,7 +70,7 @@ def _weigh_offer(offer: Offer, wanted: Wanted) -> tuple[int, int] | None:
     try:
         guarantee = decode_guarantee(json.loads(offer.guarantee))
     except (ValueError, KeyError, TypeError, AttributeError, ArithmeticError, RecursionError, ParameterInvalid):
-        raise damaged("a charge has a price that is none", sequence=offer.first) from None
+        raise damaged(say("a charge has a price that is none"), sequence=offer.first) from None
     if not wanted.admits(guarantee):
         return None
     cost = weigh(guarantee)
@@ -80,10 +81,10 @@ def _chosen(transaction: Transaction, wanted: Wanted, sequence: int, *, analyst:
     """The answer of a charge that was chosen by its columns, which must be what they said."""
     charge = transaction.event(sequence)
     if charge is None or charge.kind is not EventKind.CHARGE or not wanted.agrees(charge):
-        raise damaged("a charge is not what it was found as", sequence=sequence)
+        raise damaged(say("a charge is not what it was found as"), sequence=sequence)
     found = stored_answer(transaction, charge)
     if not wanted.admits(found.charge) or not (analyst is None or is_free(transaction, charge, analyst=analyst)):
-        raise damaged("a charge is not what it was found as", sequence=sequence)
+        raise damaged(say("a charge is not what it was found as"), sequence=sequence)
     return replace(found, free=analyst is not None)
 
 
@@ -103,7 +104,7 @@ def leased_charge(transaction: Transaction, held: Event) -> Event:
         return held
     charge = transaction.event(held.payload["charge"])
     if charge is None or charge.kind is not EventKind.CHARGE:
-        raise damaged("a replay's charge is not in the chain", sequence=held.sequence)
+        raise damaged(say("a replay's charge is not in the chain"), sequence=held.sequence)
     return charge
 
 

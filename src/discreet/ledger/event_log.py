@@ -10,6 +10,7 @@ from dataclasses import dataclass, fields
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, Final
 
+from discreet.catalogue import Phrase, say
 from discreet.errors import ParameterInvalid, UnknownName
 from discreet.guarantees import PopulationTerms
 from discreet.ledger.accounting import cost_of
@@ -17,21 +18,32 @@ from discreet.ledger.book import Book
 from discreet.ledger.events import Event, EventKind, decode_guarantee, decode_terms, encode_terms
 from discreet.ledger.holds import read_time
 from discreet.ledger.standing import is_free_replay
+from discreet.ledger.stored_reasons import tell_stored
 from discreet.ledger.stores.store import Store
 
 __all__ = ["LogEntry", "LogFilter", "TermsChange", "describe_event", "read_history", "read_log", "read_moment"]
 
 PAGE: Final = 500
+_FIXED_SPACES: Final = "\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}"
 _LONGEST: Final = 200
 _SHOWN_APART: Final = frozenset(
     {"analyst", "dataset", "version", "request_id", "guarantee", "before", "mechanisms", "terms", "plan_hash", "free"}
 )
-_COUNTED: Final = {
-    EventKind.CHARGE: "",
-    EventKind.REPLAY: " (analyst's cap only)",
-    EventKind.HOLD: " (held)",
-    EventKind.RESERVED: " (reserved)",
+_TOLD: Final = {
+    fact.template: fact
+    for fact in (
+        Phrase("agreement"),
+        Phrase("charge"),
+        Phrase("decision"),
+        Phrase("expires"),
+        Phrase("hold"),
+        Phrase("purpose"),
+        Phrase("request"),
+        Phrase("reservation"),
+        Phrase("workspace"),
+    )
 }
+_COUNTED: Final = frozenset({EventKind.CHARGE, EventKind.REPLAY, EventKind.HOLD, EventKind.RESERVED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +63,7 @@ class LogFilter:
 
     def __post_init__(self) -> None:
         if self.limit is not None and self.limit < 1:
-            raise ParameterInvalid(parameter="limit", rule="must be 1 or more", given=str(self.limit))
+            raise ParameterInvalid(parameter="limit", rule=say("must be 1 or more"), given=str(self.limit))
 
     def check_names(self, book: Book) -> None:
         """A name that nothing was ever written about is a slip of the pen, not an empty log."""
@@ -60,7 +72,9 @@ class LogFilter:
         if self.analyst is not None:
             book.require_analyst(self.analyst)
         if self.dataset is not None and self.dataset not in book.standing.datasets:
-            raise UnknownName(sort="dataset", name=self.dataset, where="the ledger", known=book.standing.datasets)
+            raise UnknownName(
+                sort=Phrase("dataset"), name=self.dataset, where=say("the ledger"), known=book.standing.datasets
+            )
 
     def admits(self, event: Event) -> bool:
         """What the store could not decide by its columns."""
@@ -139,30 +153,57 @@ def describe_event(event: Event, *, reasons: bool) -> LogEntry:
         version=payload.get("version"),
         request_id=payload.get("request_id", payload.get("request")),
         cost=cost,
-        cost_text="" if cost is None else cost_of(decode_guarantee(cost)) + _COUNTED[event.kind],
+        cost_text="" if cost is None else _tell_cost(event.kind, cost_of(decode_guarantee(cost))),
         what=_tell(event, reasons=reasons),
     )
 
 
+def _tell_cost(kind: EventKind, cost: str) -> str:
+    if kind is EventKind.REPLAY:
+        return say("{cost} (analyst's cap only)", cost=cost)
+    if kind is EventKind.HOLD:
+        return say("{cost} (held)", cost=cost)
+    return say("{cost} (reserved)", cost=cost) if kind is EventKind.RESERVED else cost
+
+
 def _tell(event: Event, *, reasons: bool) -> str:
     payload = event.payload
-    parts = [f"for {payload['analyst']}"] if payload.get("analyst", event.who) != event.who else []
+    analyst = payload.get("analyst", event.who)
+    parts = [say("for {analyst}", analyst=analyst)] if analyst != event.who else []
     if "terms" in payload:
-        parts.append(str(decode_terms(payload["terms"]).budget))
+        parts.append(decode_terms(payload["terms"]).budget.tell())
     if "plan_hash" in payload:
-        parts.append(f"plan {payload['plan_hash'][:12]}")
+        parts.append(say("plan {hash}", hash=payload["plan_hash"][:12]))
     if event.kind is EventKind.MARKER:
-        parts.append("not differentially private: " + payload["guarantee"].get("reason", "bootstrap"))
+        reason = payload["guarantee"].get("reason")
+        why = say("bootstrap") if reason is None else tell_stored(reason)
+        parts.append(say("not differentially private: {reason}", reason=why))
     if event.kind is EventKind.RESTORED:
-        known = payload["spent"] is not None and payload["anchor"] is not None
-        since = (
-            f"spent up to event {payload['anchor']['sequence']} of the ledger before" if known else "all that remained"
-        )
-        parts.append(f"an older ledger was put back, {since} is written off")
+        parts.append(_tell_restored(payload))
     hidden = _SHOWN_APART if reasons or event.kind is not EventKind.SUSPENDED else _SHOWN_APART | {"reason"}
-    parts += [f"{name} {_short(value)}" for name, value in payload.items() if _plain(name, value, hidden)]
-    text = "; ".join(parts)
-    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text)[:_LONGEST]
+    parts += [_tell_fact(name, value) for name, value in payload.items() if _plain(name, value, hidden)]
+    text = say("; ").join(parts)
+    # A space that does not break is what French has before some signs, and no letter to be hidden.
+    return "".join(
+        letter if letter.isprintable() or letter in _FIXED_SPACES else "\N{REPLACEMENT CHARACTER}" for letter in text
+    )[:_LONGEST]
+
+
+def _tell_restored(payload: Mapping[str, Any]) -> str:
+    if payload["spent"] is None or payload["anchor"] is None:
+        return say("an older ledger was put back, all that remained is written off")
+    return say(
+        "an older ledger was put back, spent up to event {sequence} of the ledger before is written off",
+        sequence=payload["anchor"]["sequence"],
+    )
+
+
+def _tell_fact(name: str, value: str | int) -> str:
+    """A fact under the name that the payload gives it; those that people ask for are told in their language."""
+    if name == "reason":
+        return say("reason {reason}", reason=tell_stored(str(value)))
+    told = _TOLD.get(name)
+    return f"{name} {_short(value)}" if told is None else f"{told} {_short(value)}"
 
 
 def _plain(name: str, value: object, hidden: Iterable[str]) -> bool:
@@ -222,5 +263,5 @@ def read_moment(given: str | None, *, parameter: str, end: bool = False) -> str 
             moment = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
         return read_time(moment)
     except (ValueError, OverflowError):
-        rule = "must be a day or a time, such as 2026-11-17 or 2026-11-17T09:30"
+        rule = say("must be a day or a time, such as 2026-11-17 or 2026-11-17T09:30")
         raise ParameterInvalid(parameter=parameter, rule=rule, given=ascii(given[:40])) from None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from discreet.catalogue import say
 from discreet.errors import PopulationConflict, RequestConflict
 from discreet.guarantees import PopulationTerms
 from discreet.ledger.accounting import ChargeTotals, caps
@@ -97,8 +98,11 @@ def read_marker(event: Event) -> Marker:
 
 def request_conflict(request_id: str) -> RequestConflict:
     return RequestConflict(
-        f"Request id '{request_id}' already stands for another question (another plan, dataset version or "
-        "charge). Ask under a new request id. Nothing was released or charged.",
+        say(
+            "Request id '{request_id}' already stands for another question (another plan, dataset version or charge). "
+            "Ask under a new request id. Nothing was released or charged.",
+            request_id=request_id,
+        ),
         request_id=request_id,
     )
 
@@ -106,10 +110,17 @@ def request_conflict(request_id: str) -> RequestConflict:
 def terms_conflict(known: PopulationTerms, given: PopulationTerms) -> PopulationConflict:
     old, new = encode_terms(known), encode_terms(given)
     differing = [name for name in old if old[name] != new[name]]
-    shown = "; ".join(f"{name} is {old[name]}, the card says {new[name]}" for name in differing)
+    shown = say("; ").join(
+        say("{name} is {known}, the card says {given}", name=name, known=old[name], given=new[name])
+        for name in differing
+    )
     return PopulationConflict(
-        f"Population '{known.population}' has other terms: {shown}. Make the card agree, name another "
-        "population, or let a custodian change the terms.",
+        say(
+            "Population '{population}' has other terms: {differing}. Make the card agree, name another population, or "
+            "let a custodian change the terms.",
+            population=known.population,
+            differing=shown,
+        ),
         population=known.population,
         differing=", ".join(differing),
     )

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from discreet.catalogue import Phrase, say
 from discreet.errors import ParameterInvalid, QueryRefused
 from discreet.guarantees import ZCDP, ApproxDP, CentralGuarantee, PopulationTerms, PureDP, as_given, text
 from discreet.ledger.accounting import Balance, Cap, ChargeTotals, how_many, weigh
@@ -31,10 +32,10 @@ _HASH: Final = re.compile(r"[0-9a-f]{16,128}")
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,62}", re.ASCII)
 
 
-def check_name(name: str, *, parameter: str) -> str:
+def check_name(name: str, *, parameter: str | Phrase) -> str:
     """A name that a person gives to an analyst or a request, or ParameterInvalid."""
     if not isinstance(name, str) or not _NAME.fullmatch(name):
-        rule = "must be letters, digits and . _ @ - (at most 63, no spaces)"
+        rule = say("must be letters, digits and . _ @ - (at most 63, no spaces)")
         phrase = ascii(name[:40]) if isinstance(name, str) else as_given(name)
         raise ParameterInvalid(parameter=parameter, rule=rule, given=phrase)
     return name
@@ -42,7 +43,7 @@ def check_name(name: str, *, parameter: str) -> str:
 
 def name_request(given: str | None) -> str:
     """The id under which a question is asked; a new one unless it was given."""
-    return uuid.uuid4().hex if given is None else check_name(given, parameter="request id")
+    return uuid.uuid4().hex if given is None else check_name(given, parameter=Phrase("request id"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,8 +177,12 @@ def warn_of_markers(population: str, markers: int) -> tuple[str, ...]:
     if not markers:
         return ()
     return (
-        f"Releases without a proof were made about '{population}' ({markers} so far): its epsilon no longer bounds "
-        "everything disclosed.",
+        say(
+            "Releases without a proof were made about '{population}' ({markers} so far): its epsilon no longer bounds "
+            "everything disclosed.",
+            population=population,
+            markers=markers,
+        ),
     )
 
 
@@ -221,7 +226,12 @@ class BudgetState(Listed):
 
     def _heading(self) -> str:
         left, whole = text(self.population.epsilon_remaining), text(self.population.epsilon_cap)
-        return f"Budget of {self.terms.population}: epsilon {left} of {whole} remains"
+        return say(
+            "Budget of {population}: epsilon {left} of {whole} remains",
+            population=self.terms.population,
+            left=left,
+            whole=whole,
+        )
 
     def _lines(self) -> tuple[str, ...]:
         return self.warnings()
@@ -282,8 +292,11 @@ def require_central(guarantee: object) -> None:
     """Only what composes in the population's budget is charged to it."""
     if not isinstance(guarantee, PureDP | ZCDP | ApproxDP):
         raise QueryRefused(
-            f"Only PureDP, ZCDP and ApproxDP can be charged to a budget; received {type(guarantee).__name__}. A "
-            "release that is not differentially private leaves a marker instead.",
+            say(
+                "Only PureDP, ZCDP and ApproxDP can be charged to a budget; received {name}. A release that is "
+                "not differentially private leaves a marker instead.",
+                name=type(guarantee).__name__,
+            ),
             guarantee=type(guarantee).__name__,
         )
 

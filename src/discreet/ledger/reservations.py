@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from discreet.catalogue import say
 from discreet.errors import BudgetExceeded, PopulationConflict, Refused, RequestConflict
 from discreet.guarantees import PureDP
 from discreet.ledger.accounting import admits, caps, cost_of, weigh
@@ -63,14 +64,19 @@ def reserve(
     known = standing.reservations.get(name)
     if known is not None:
         if known.closed:
-            raise Refused("its accounts are closed, and what was reserved for them is spent. Agree on another study.")
+            raise Refused(
+                say("its accounts are closed, and what was reserved for them is spent. Agree on another study.")
+            )
         if known.guarantee != guarantee:
-            raise Refused("accounts for this property were opened with another epsilon. Agree on the same policy.")
+            raise Refused(say("accounts for this property were opened with another epsilon. Agree on the same policy."))
         return False
     if not standing.terms.budget.pure:
         raise PopulationConflict(
-            f"Linked counts are proven for pure budgets, and that of '{population}' has a delta. Give the dataset a "
-            "population with delta 0.",
+            say(
+                "Linked counts are proven for pure budgets, and that of '{population}' has a delta. Give the "
+                "dataset a population with delta 0.",
+                population=population,
+            ),
             population=population,
         )
     after = standing.totals + weigh(guarantee)
@@ -98,11 +104,11 @@ def record_use(book: Book, population: str, name: str, use: LinkedUse, *, after:
     if held is not None:
         found = read_use(book, held)
         if (found.question, found.sample) != (use.question, use.sample):
-            raise RequestConflict("this request has been counted with another sample or question. Ask anew.")
+            raise RequestConflict(say("this request has been counted with another sample or question. Ask anew."))
         return found
     known = book.population(population).reservations.get(name)
     if known is None or known.closed:
-        raise Refused("the service is closed, or was never opened here. Nothing was counted or charged.")
+        raise Refused(say("the service is closed, or was never opened here. Nothing was counted or charged."))
     last = book.transaction.last_linked(reservation=name)
     if (0 if last is None else last.sequence) != after:
         raise stale_accounts()
@@ -153,8 +159,10 @@ def _lost_events(book: Book, restored: Event) -> bool:
 def stale_accounts(fault: str = "other") -> Refused:
     """What is said of accounts that the chain has gone beyond, or that do not have the digest it names."""
     return Refused(
-        "the accounts are not the ones that the ledger speaks of: an older copy was put back, or another office folder "
-        "counts under the same study. Nothing was counted. Look with: discreet linked verify",
+        say(
+            "the accounts are not the ones that the ledger speaks of: an older copy was put back, or another office "
+            "folder counts under the same study. Nothing was counted. Look with: discreet linked verify"
+        ),
         fault=fault,
     )
 
@@ -182,7 +190,7 @@ def close_reservation(book: Book, population: str, name: str, *, reason: str, wh
     """End a service for good; what it reserved stays spent. False where it was closed before."""
     known = book.population(population).reservations.get(name)
     if known is None:
-        raise Refused("nothing was reserved under this name.")
+        raise Refused(say("nothing was reserved under this name."))
     if known.closed:
         return False
     payload = {"reservation": name, "reason": reason}

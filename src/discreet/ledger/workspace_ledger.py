@@ -12,6 +12,7 @@ from datetime import datetime
 from types import TracebackType
 from typing import Self
 
+from discreet.catalogue import say
 from discreet.errors import (
     DatasetSuspended,
     LedgerDamaged,
@@ -157,14 +158,20 @@ class Ledger:
             known = book.population(terms.population)
             if (known.totals.charges or known.holds) and not known.terms.protects_as(terms):
                 raise PopulationConflict(
-                    f"Population '{terms.population}' has been charged for: its neighbours and unit are fixed, because "
-                    "what was released was priced for them. Its budget may change.",
+                    say(
+                        "Population '{population}' has been charged for: its neighbours and unit are fixed, because "
+                        "what was released was priced for them. Its budget may change.",
+                        population=terms.population,
+                    ),
                     population=terms.population,
                 )
             if known.reservations and not terms.budget.pure:
                 raise PopulationConflict(
-                    f"Budget of '{terms.population}' is reserved for a service that keeps accounts of its own, which "
-                    "is proven for pure budgets. Leave its delta at 0.",
+                    say(
+                        "Budget of '{population}' is reserved for a service that keeps accounts of its own, which is "
+                        "proven for pure budgets. Leave its delta at 0.",
+                        population=terms.population,
+                    ),
                     population=terms.population,
                 )
             if known.terms != terms:
@@ -202,8 +209,13 @@ class Ledger:
             known = book.standing.datasets.get(dataset)
             if known is not None and known.population != population:
                 raise PopulationConflict(
-                    f"'{dataset}' belongs to population '{known.population}' and cannot move to "
-                    f"'{population}'. Add the file under another dataset name.",
+                    say(
+                        "'{dataset}' belongs to population '{population}' and cannot move to '{other}'. Add the file "
+                        "under another dataset name.",
+                        dataset=dataset,
+                        population=known.population,
+                        other=population,
+                    ),
                     dataset=dataset,
                     population=known.population,
                 )
@@ -277,7 +289,7 @@ class Ledger:
         with self._writing() as book:
             charge = book.transaction.event(receipt.sequence)
             if charge is None or charge.hash != receipt.event_hash or charge.kind is not EventKind.CHARGE:
-                raise damaged("a receipt's charge is not in the chain", sequence=receipt.sequence)
+                raise damaged(say("a receipt's charge is not in the chain"), sequence=receipt.sequence)
             return _commit(book, charge, answer)
 
     # Services that keep accounts of their own
@@ -324,7 +336,7 @@ class Ledger:
         with self._writing() as book:
             event = book.transaction.event(use.sequence)
             if event is None or event.kind is not EventKind.LINKED or event.payload["request"] != use.request:
-                raise damaged("a use of a reservation is not in the chain", sequence=use.sequence)
+                raise damaged(say("a use of a reservation is not in the chain"), sequence=use.sequence)
             return _commit(book, event, answer)
 
     def close_reservation(self, population: str, name: str, *, reason: str, who: str) -> bool:
@@ -367,7 +379,7 @@ class Ledger:
             book.require_analyst(analyst)
             charge = book.transaction.event(stored.sequence)
             if charge is None or charge.hash != stored.event_hash:
-                raise damaged("a stored answer's charge is not in the chain", sequence=stored.sequence)
+                raise damaged(say("a stored answer's charge is not in the chain"), sequence=stored.sequence)
             answer = stored_answer(book.transaction, charge).answer
             held = book.transaction.find_request(analyst=analyst, request_id=request_id)
             if held is not None and held.payload.get("charge", held.sequence) != charge.sequence:
@@ -396,8 +408,10 @@ class Ledger:
         """Record for good that something not differentially private was released about a population: as which event."""
         if not isinstance(guarantee, BootstrapDP | Unproven):
             raise QueryRefused(
-                f"A marker is for releases that are not differentially private; "
-                f"received {type(guarantee).__name__}. Spend it instead.",
+                say(
+                    "A marker is for releases that are not differentially private; received {name}. Spend it instead.",
+                    name=type(guarantee).__name__,
+                ),
                 guarantee=type(guarantee).__name__,
             )
         require_plan_hash(plan_hash)
@@ -443,7 +457,7 @@ class Ledger:
             standing = book.population(population)
             events = book.transaction.find_markers(population=population)
         if len(events) != standing.markers - standing.lost_markers:
-            raise damaged("a marker is missing")
+            raise damaged(say("a marker is missing"))
         holders = sorted({*standing.analysts, *(hold.analyst for hold in standing.holds.values())})
         return BudgetState(
             terms=standing.terms,
@@ -548,7 +562,7 @@ class Ledger:
         except LedgerDamaged:
             book = self._open_renewed(transaction)
         if book.head.sequence < self._seen:
-            raise damaged("it is older than what this process has seen", sequence=book.head.sequence)
+            raise damaged(say("it is older than what this process has seen"), sequence=book.head.sequence)
         self._seen = book.head.sequence
         return book
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from discreet.catalogue import numeral, say
 from discreet.errors import ParameterInvalid
 from discreet.guarantees import ExactLike
 from discreet.linkage.accounts import Accounts
@@ -94,13 +95,19 @@ def audit_attack(
 
     if not queries or any(not 1 <= asked <= MOST_QUERIES for asked in queries):
         raise ParameterInvalid(
-            parameter="queries", rule=f"must be between 1 and {MOST_QUERIES:,}", given=", ".join(map(str, queries))
+            parameter="queries",
+            rule=say("must be between 1 and {most:,}", most=MOST_QUERIES),
+            given=", ".join(map(str, queries)),
         )
     if not RUNS[0] <= runs <= RUNS[1]:
-        raise ParameterInvalid(parameter="runs", rule=f"must be {RUNS[0]:,} to {RUNS[1]:,}", given=f"{runs:,}")
+        raise ParameterInvalid(
+            parameter="runs",
+            rule=say("must be {least:,} to {most:,}", least=RUNS[0], most=RUNS[1]),
+            given=numeral(runs),
+        )
     if seed is not None and seed < 0:
-        raise ParameterInvalid(parameter="seed", rule="must be 0 or more", given=str(seed))
-    require_limits("An audit", extra="study")
+        raise ParameterInvalid(parameter="seed", rule=say("must be 0 or more"), given=str(seed))
+    require_limits(say("An audit"), extra="study")
     tariff = Tariff.of(scales=(scale,), prior=_PRIOR, belief=belief)
     allowed = tariff.allowed(scale)
     asked = sorted(set(queries))

@@ -21,6 +21,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
+from discreet.catalogue import Phrase, say
 from discreet.errors import ExtraMissing, SignatureInvalid
 from discreet.ledger import canonical_json
 
@@ -40,6 +41,8 @@ __all__ = [
     "read_header",
     "refuse_envelope",
     "seal_envelope",
+    "tell_kind",
+    "tell_role",
 ]
 
 MARK: Final = b"discreet-linked-1\n"
@@ -90,6 +93,30 @@ ROUTES: Final[Mapping[EnvelopeKind, tuple[Role, Role]]] = MappingProxyType(
     }
 )
 """Who sends a kind, and to whom. Another sender's signature is worth nothing for it."""
+
+_ROLES: Final = {
+    Role.RESEARCHER: Phrase("researcher"),
+    Role.HOLDER: Phrase("holder"),
+    Role.REGISTRY: Phrase("registry"),
+}
+_KINDS: Final = {
+    EnvelopeKind.REQUEST: Phrase("request"),
+    EnvelopeKind.TICKET: Phrase("ticket"),
+    EnvelopeKind.SAMPLE: Phrase("sample"),
+    EnvelopeKind.LABELS: Phrase("labels"),
+    EnvelopeKind.ANSWER: Phrase("answer"),
+    EnvelopeKind.LINK_KEY: Phrase("link-key"),
+}
+
+
+def tell_role(role: Role) -> str:
+    """What an office is called."""
+    return str(_ROLES[role])
+
+
+def tell_kind(kind: EnvelopeKind) -> str:
+    """What an envelope holds, in a word."""
+    return str(_KINDS[kind])
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,8 +269,10 @@ def _signed(head: bytes, ciphertext: bytes) -> bytes:
 def refuse_envelope() -> SignatureInvalid:
     """What is said of every envelope that is not what it should be."""
     return SignatureInvalid(
-        "the envelope was refused: it is damaged, out of time, not for this office, or not from the office that may "
-        "send it. Ask the sender for it again."
+        say(
+            "the envelope was refused: it is damaged, out of time, not for this office, or not from the office that "
+            "may send it. Ask the sender for it again."
+        )
     )
 
 
@@ -251,5 +280,5 @@ def _suite() -> Any:
     try:
         from cryptography.hazmat.primitives.hpke import AEAD, KDF, KEM, Suite
     except ImportError:
-        raise ExtraMissing(needed_for="Linked counts", extra="linked") from None
+        raise ExtraMissing(needed_for=Phrase("Linked counts"), extra="linked") from None
     return Suite(KEM.X25519, KDF.HKDF_SHA256, AEAD.AES_256_GCM)

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from discreet.catalogue import numeral, say
 from discreet.errors import ParameterInvalid
 
 __all__ = ["SHARES", "Exhaustion", "binomial_chance", "forecast_exhaustion", "share_exhausted"]
@@ -42,10 +43,12 @@ def forecast_exhaustion(*, people: int, sample: int, allowed: int) -> Exhaustion
     """For requests that each person may be in `allowed` times."""
     if not 1 <= people <= _MOST or not 1 <= sample <= people:
         raise ParameterInvalid(
-            parameter="sample", rule=f"must be 1 to the number of people, which is 1 to {_MOST:,}", given=f"{sample:,}"
+            parameter="sample",
+            rule=say("must be 1 to the number of people, which is 1 to {most:,}", most=_MOST),
+            given=numeral(sample),
         )
     if allowed < 0:
-        raise ParameterInvalid(parameter="allowed", rule="must not be negative", given=str(allowed))
+        raise ParameterInvalid(parameter="allowed", rule=say("must not be negative"), given=str(allowed))
     chance = sample / people
 
     def until(share: float) -> int:

@@ -17,6 +17,7 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property, lru_cache
 
+from discreet.catalogue import say
 from discreet.errors import ParameterInvalid
 from discreet.guarantees import ExactLike, ceil_to_grid, exact, text
 from discreet.intervals import NoisePart, half_width
@@ -69,7 +70,7 @@ class CellNoise:
         known = exact(level, parameter="level", below=1)
         both = ceil_to_grid(1 - (1 - Fraction(known)) / 2)
         if both >= 1:
-            raise ParameterInvalid(parameter="level", rule="must be at most 0.999999998", given=text(known))
+            raise ParameterInvalid(parameter="level", rule=say("must be at most 0.999999998"), given=text(known))
         return cls(Fraction(scale), known, both)
 
     def amount(self, found: NoisySum) -> Estimated:

@@ -11,6 +11,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Final, Literal
 
+from discreet.catalogue import Phrase, say
 from discreet.errors import ParameterInvalid
 from discreet.guarantees import ExactLike, Neighbours, PureDP, exact, posterior, text
 from discreet.linkage.agreements.agreement import Agreement, AgreementTerms
@@ -31,7 +32,6 @@ from discreet.results import (
     Heading,
     KeyFace,
     KnownPopulation,
-    Labels,
     Later,
     LinkedInPart,
     LinkedProtection,
@@ -55,17 +55,17 @@ PRIORS: Final = ("0.05", "0.25", "0.5", "0.75", "0.95")
 """From which beliefs a reader is told how far they may rise."""
 
 _TITLES: Final = {
-    "count": Labels("Count", "Effectif"),
-    "size": Labels("Effective size", "Taille effective"),
-    "share": Labels("Share", "Part"),
-    "distribution": Labels("Distribution", "Répartition"),
-    "distribution_with": Labels("Distribution (with)", "Répartition (avec)"),
-    "distribution_without": Labels("Distribution (without)", "Répartition (sans)"),
-    "rate_ratio": Labels("Rate ratio", "Rapport de taux"),
-    "rate_with": Labels("Rate (with)", "Taux (avec)"),
-    "rate_without": Labels("Rate (without)", "Taux (sans)"),
-    "scaled_count": Labels("Scaled count", "Effectif rapporté à tous"),
-    "linked_share": Labels("Share linked", "Part reliée"),
+    "count": Phrase("Count"),
+    "size": Phrase("Effective size"),
+    "share": Phrase("Share"),
+    "distribution": Phrase("Distribution"),
+    "distribution_with": Phrase("Distribution (with)"),
+    "distribution_without": Phrase("Distribution (without)"),
+    "rate_ratio": Phrase("Rate ratio"),
+    "rate_with": Phrase("Rate (with)"),
+    "rate_without": Phrase("Rate (without)"),
+    "scaled_count": Phrase("Scaled count"),
+    "linked_share": Phrase("Share linked"),
 }
 _AMOUNTS: Final = ("count", "size")
 
@@ -94,7 +94,7 @@ def publish_answer(
     tariff = terms.tariff
     return Release(
         kind=ReleaseKind.LINKED,
-        title=Labels(f"{terms.title.en}: {asked.title.en}", f"{terms.title.fr} : {asked.title.fr}"),
+        title=Phrase("{study}: {property}", study=terms.title, property=asked.title),
         claim=Claim(
             PureDP(epsilon=tariff.epsilon),
             terms.registry.dataset,
@@ -131,19 +131,21 @@ def _check_public(found: ReadAnswer, share: ExactLike | None, people: int | None
         if people is not None:
             raise ParameterInvalid(
                 parameter="population",
-                rule="goes with population_share, the share of it with the property",
+                rule=say("goes with population_share, the share of it with the property"),
                 given=str(people),
             )
         return None
     known, kind = exact(share, parameter="population_share", below=1), found.answer.kind
     if people is not None and (isinstance(people, bool) or not 1 <= people <= MOST_PEOPLE):
         raise ParameterInvalid(
-            parameter="population", rule=f"must be a whole number from 1 to {MOST_PEOPLE:,}", given=str(people)
+            parameter="population",
+            rule=say("must be a whole number from 1 to {most:,}", most=MOST_PEOPLE),
+            given=str(people),
         )
     if kind is LinkedKind.HISTOGRAM or (kind is LinkedKind.COUNT and people is None):
-        rule = "goes with one property: ask for it with the kind count-and-size"
+        rule = say("goes with one property: ask for it with the kind count-and-size")
         if kind is LinkedKind.COUNT:
-            rule = "goes with an answer of the kind count-and-size, or with population too"
+            rule = say("goes with an answer of the kind count-and-size, or with population too")
         raise ParameterInvalid(parameter="population_share", rule=rule, given=text(known))
     return _Public(known, people)
 
@@ -254,7 +256,7 @@ def _headings(found: ReadAnswer) -> tuple[tuple[Heading, ...], tuple[list[str], 
     rows = [(group, value) for group in groups for value in ([item.name for item in values] or [""])]
     headings, codes = [], []
     if len(groups) > 1:
-        headings.append(Heading("group", Labels("Group", "Groupe"), KeyFace("group", groups)))
+        headings.append(Heading("group", Phrase("Group"), KeyFace("group", groups)))
         codes.append([group for group, _ in rows])
     if values:
         face = KeyFace("value", tuple(item.name for item in values), tuple(item.title for item in values))

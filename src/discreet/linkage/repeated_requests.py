@@ -12,6 +12,7 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
+from discreet.catalogue import numeral, say
 from discreet.errors import ParameterInvalid
 from discreet.linkage.exhaustion import binomial_chance
 
@@ -49,7 +50,9 @@ def attack_once_more(requests: int, *, scale: float, allowed: int | None = None)
     """The attack with an account that holds `allowed` requests, or without accounts."""
     if not 1 <= requests <= _MOST_REQUESTS:
         raise ParameterInvalid(
-            parameter="requests", rule=f"must be between 1 and {_MOST_REQUESTS:,}", given=f"{requests:,}"
+            parameter="requests",
+            rule=say("must be between 1 and {most:,}", most=_MOST_REQUESTS),
+            given=numeral(requests),
         )
     telling = requests if allowed is None else min(requests, allowed)
     chance = 1 / (1 + math.exp(-1 / scale))

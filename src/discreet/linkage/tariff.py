@@ -16,6 +16,7 @@ from fractions import Fraction
 from math import lcm
 from typing import Final
 
+from discreet.catalogue import say
 from discreet.errors import ParameterInvalid
 from discreet.guarantees import ExactLike, solve
 
@@ -53,15 +54,20 @@ class Tariff:
     ) -> Tariff:
         """From the highest belief that the policy allows, or from ε."""
         if not scales or any(isinstance(scale, bool) or scale < 1 for scale in scales):
-            raise ParameterInvalid(parameter="scales", rule="must be whole numbers of at least 1", given=str(scales))
+            raise ParameterInvalid(
+                parameter="scales", rule=say("must be whole numbers of at least 1"), given=str(scales)
+            )
         parts = lcm(*scales)
         found = solve(prior=prior, belief=belief, epsilon=epsilon, scale=parts)
         assert found.queries is not None  # ⌊parts·ε⌋: as many queries of so large a scale
         if not 0 < found.queries <= MOST_PARTS:
             raise ParameterInvalid(
                 parameter="scales",
-                rule=f"must divide epsilon into 1 to {MOST_PARTS:,} parts (choose a smaller common multiple)",
-                given=f"{found.queries:,} parts",
+                rule=say(
+                    "must divide epsilon into 1 to {most:,} parts (choose a smaller common multiple)",
+                    most=MOST_PARTS,
+                ),
+                given=say("{queries:,} parts", queries=found.queries),
             )
         return cls(tuple(sorted(set(scales))), found.epsilon, parts, found.queries)
 
@@ -71,7 +77,9 @@ class Tariff:
         A person has at most `answers` of the `cells` values of a histogram; one where values exclude each other.
         """
         if scale not in self.scales:
-            raise ParameterInvalid(parameter="scale", rule=f"must be one of {_listed(self.scales)}", given=str(scale))
+            raise ParameterInvalid(
+                parameter="scale", rule=say("must be one of {scales}", scales=_listed(self.scales)), given=str(scale)
+            )
         return self.parts // scale * _moved(kind, cells, answers, exchange=exchange)
 
     def allowed(self, scale: int, *, members: int = 1) -> int:
@@ -90,7 +98,9 @@ def _moved(kind: LinkedKind, cells: int, answers: int, *, exchange: bool) -> int
     if kind is LinkedKind.COUNT_AND_SIZE:
         return 2
     if not 1 <= answers <= cells:
-        raise ParameterInvalid(parameter="answers", rule=f"must be 1 to {cells}, as many as cells", given=str(answers))
+        raise ParameterInvalid(
+            parameter="answers", rule=say("must be 1 to {cells}, as many as cells", cells=cells), given=str(answers)
+        )
     return min(2 * answers if exchange else answers, cells if answers > 1 else 2)
 
 

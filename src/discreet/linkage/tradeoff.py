@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from discreet.catalogue import Phrase, numeral, say
 from discreet.errors import ParameterInvalid
 from discreet.guarantees import BeliefSolution, ExactLike, solve
 from discreet.linkage.exhaustion import Exhaustion, forecast_exhaustion
@@ -55,15 +56,18 @@ def weigh(
     found = solve(prior=prior, belief=belief, epsilon=epsilon, scale=scale, queries=queries)
     if found.scale is None or found.queries is None:
         raise ParameterInvalid(
-            parameter="two of belief (or epsilon), scale and queries",
-            rule="must be given, and the third left out",
-            given="belief (or epsilon)",
+            parameter=Phrase("two of belief (or epsilon), scale and queries"),
+            rule=say("must be given, and the third left out"),
+            given=say("belief (or epsilon)"),
         )
     if found.queries > MOST_QUERIES:
         raise ParameterInvalid(
             parameter="queries",
-            rule=f"must be at most {MOST_QUERIES:,} for one person (give less noise, or a lower belief)",
-            given=f"{found.queries:,}",
+            rule=say(
+                "must be at most {most:,} for one person (give less noise, or a lower belief)",
+                most=MOST_QUERIES,
+            ),
+            given=numeral(found.queries),
         )
     noise, allowed = float(found.scale), found.queries
     return Tradeoff(

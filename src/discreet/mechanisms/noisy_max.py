@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Self
 
+from discreet.catalogue import say
 from discreet.errors import ParameterInvalid
 from discreet.guarantees import ExactLike, PureDP, ceil_to_grid, exact
 from discreet.mechanisms.mechanism import Mechanism, exact_level
@@ -34,7 +35,7 @@ class NoisyMax(Mechanism):
 
     def __post_init__(self) -> None:
         if not isinstance(self.rate, Fraction) or self.rate <= 0:
-            raise ParameterInvalid(parameter="rate", rule="must be a positive fraction", given=str(self.rate))
+            raise ParameterInvalid(parameter="rate", rule=say("must be a positive fraction"), given=str(self.rate))
 
     @classmethod
     def calibrate(cls, *, sensitivity: int | Fraction, epsilon: ExactLike, monotone: bool = False) -> Self:

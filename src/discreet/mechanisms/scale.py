@@ -10,6 +10,7 @@ import math
 from fractions import Fraction
 from typing import Final
 
+from discreet.catalogue import say
 from discreet.errors import ParameterInvalid
 
 __all__ = ["LARGEST_SCALE", "check_scale", "check_sensitivity", "round_root_up", "round_up"]
@@ -20,22 +21,22 @@ LARGEST_SCALE: Final = 1 << 52
 def check_scale(scale: Fraction) -> None:
     """Refuse a scale that is not positive, too large, or not exactly a float."""
     if not isinstance(scale, Fraction) or scale <= 0:
-        raise ParameterInvalid(parameter="scale", rule="must be a positive fraction", given=str(scale))
+        raise ParameterInvalid(parameter="scale", rule=say("must be a positive fraction"), given=str(scale))
     if scale > LARGEST_SCALE:
         raise ParameterInvalid(
             parameter="scale",
-            rule="must be at most 2**52 (ask for less precision per unit, or spend more)",
-            given=f"about 2**{math.ceil(scale).bit_length()}",
+            rule=say("must be at most 2**52 (ask for less precision per unit, or spend more)"),
+            given=say("about 2**{bit_length}", bit_length=math.ceil(scale).bit_length()),
         )
     if Fraction(float(scale)) != scale:
-        raise ParameterInvalid(parameter="scale", rule="must be exact in 64-bit floating point", given=str(scale))
+        raise ParameterInvalid(parameter="scale", rule=say("must be exact in 64-bit floating point"), given=str(scale))
 
 
 def check_sensitivity(sensitivity: int | Fraction, *, parameter: str = "sensitivity") -> Fraction:
     """The sensitivity as a positive fraction. Zero is refused: what nobody can move needs no noise."""
     if isinstance(sensitivity, bool) or not isinstance(sensitivity, int | Fraction) or sensitivity <= 0:
         raise ParameterInvalid(
-            parameter=parameter, rule="must be a positive integer or fraction", given=str(sensitivity)
+            parameter=parameter, rule=say("must be a positive integer or fraction"), given=str(sensitivity)
         )
     return Fraction(sensitivity)
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 
+from discreet.catalogue import say
+
 __all__ = ["ByteTape", "Entropy", "SystemEntropy", "TapeExhausted"]
 
 
@@ -52,7 +54,9 @@ class ByteTape(Entropy):
     def read(self, n: int) -> bytes:
         end = self.used + n
         if end > len(self._data):
-            raise TapeExhausted(f"the tape holds {len(self._data)} bytes; byte {end} was asked for")
+            raise TapeExhausted(
+                say("the tape holds {count} bytes; byte {end} was asked for", count=len(self._data), end=end)
+            )
         piece = self._data[self.used : end]
         self.used = end
         return piece

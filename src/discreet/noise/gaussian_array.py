@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from discreet.catalogue import say
 from discreet.noise.chance import Chance, settle_word
 from discreet.noise.entropy import Entropy
 from discreet.noise.gaussian_table import ChanceTable, make_table
@@ -76,7 +77,7 @@ def _draw_blocks(table: ChanceTable, entropy: Entropy, shift: int, count: int) -
         offsets = (_read_words(entropy, pending.size) >> np.uint64(_WORD - shift)).astype(np.int64)
         kept = _toss_coins(table, entropy, shift, blocks, offsets)
         if int(blocks.max()) >> 62 - shift:
-            raise OverflowError("a draw of the noise does not fit 64 bits")
+            raise OverflowError(say("a draw of the noise does not fit 64 bits"))
         magnitudes = (blocks << shift) + offsets
         kept &= (magnitudes > 0) | ~negative  # zero has one sign, or it would come twice as often
         drawn[pending] = np.where(negative, -magnitudes, magnitudes)

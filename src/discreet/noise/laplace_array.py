@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from discreet.catalogue import say
 from discreet.noise.bits import BATCH, Digits, expand
 from discreet.noise.chance import Chance, toss_array
 from discreet.noise.entropy import Entropy
@@ -67,7 +68,7 @@ def _magnitudes(entropy: Entropy, digits: Digits, *, count: int) -> NDArray[int6
         going = going[_column(entropy, digits.beyond, count=going.size) == 1]
         times[going] += 1
     if times.any() and int(times.max()).bit_length() + len(digits.places) > 62:
-        raise OverflowError("a draw of the noise does not fit 64 bits")
+        raise OverflowError(say("a draw of the noise does not fit 64 bits"))
     return drawn + (times << len(digits.places))
 
 

@@ -9,6 +9,7 @@ from functools import lru_cache
 from itertools import chain, repeat
 from typing import Any, Final
 
+from discreet.catalogue import Phrase
 from discreet.guarantees import text
 from discreet.present.messages import say_message
 from discreet.present.words import tell_guarantee
@@ -71,7 +72,7 @@ def list_columns(release: Release, language: str) -> list[ListColumn]:
     result = list(columns(release, language))
     if not release.guarantee.differentially_private:
         said = [tell_guarantee(release, "en")] * len(release)
-        result.append(_words("guarantee", Labels("Guarantee", "Garantie"), said))
+        result.append(_words("guarantee", Phrase("Guarantee"), said))
     return result
 
 
@@ -94,12 +95,12 @@ def _table_columns(release: Release, language: str) -> Iterator[ListColumn]:
     margins = statistic.figures.margins
     yield from _key_columns(release, margins, language)
     over = [repeat("+".join(release.headings[index].name for index in item.over), len(item)) for item in margins]
-    yield _words("margin", Labels("Summed over", "Somme sur"), list(chain.from_iterable(over)))
+    yield _words("margin", Phrase("Summed over"), list(chain.from_iterable(over)))
     titles = {
         "value": statistic.title,
-        "raw": Labels("Raw estimate", "Estimation brute"),
-        "low": Labels(f"Low ({level})", f"Borne basse ({level})"),
-        "high": Labels(f"High ({level})", f"Borne haute ({level})"),
+        "raw": Phrase("Raw estimate"),
+        "low": Phrase("Low ({level})", level=level),
+        "high": Phrase("High ({level})", level=level),
     }
     for name, title in titles.items():
         values = list(chain.from_iterable(_column(margin, name) for margin in margins))
@@ -109,10 +110,10 @@ def _table_columns(release: Release, language: str) -> Iterator[ListColumn]:
         else:
             yield ListColumn(name, title, ColumnSort.ESTIMATE, values)
     grades = [map(str, margin.quality or repeat("not rated", len(margin))) for margin in margins]
-    yield _words("quality", Labels("Quality", "Qualité"), list(chain.from_iterable(grades)))
+    yield _words("quality", Phrase("Quality"), list(chain.from_iterable(grades)))
     if release.calibration is not None:
         before = list(chain.from_iterable(_column(margin, "uncalibrated") for margin in margins))
-        title = Labels("Before calibration", "Avant calage")
+        title = Phrase("Before calibration")
         yield ListColumn("uncalibrated", title, ColumnSort.ESTIMATE, before)
 
 
@@ -131,7 +132,7 @@ def _key_columns(release: Release, margins: Sequence[Margin], language: str) -> 
         labels = name_free(f"{heading.name}_label", taken | {codes} | {item.name for item in release.headings})
         taken |= {codes, labels}
         titles = heading.title
-        code_title = Labels(f"{titles.en} (code)", f"{titles.fr} (code)")
+        code_title = Phrase("{title} (code)", title=titles)
         values = list(chain.from_iterable(margin.codes[index] for margin in margins))
         yield ListColumn(codes, code_title, ColumnSort.CODE, values, heading)
         # Each label is looked up once: a table has a million figures, a key a few hundred codes.
@@ -153,7 +154,7 @@ def _query_columns(release: Release, language: str) -> Iterator[ListColumn]:
     """
     notices = [say_message(note)[1].en for note in release.notes if isinstance(note, BoundsUsed) and note.warns]
     if notices:
-        yield _words("notice", Labels("Notice", "Avis"), [" ".join(notices)] * len(release))
+        yield _words("notice", Phrase("Notice"), [" ".join(notices)] * len(release))
     keys = {heading.name: heading for heading in release.headings}
     statistics = {item.name: item for item in release.statistics}
     absent = {note.output for note in release.notes if isinstance(note, SizeTooSmall)}
@@ -171,14 +172,14 @@ def _query_columns(release: Release, language: str) -> Iterator[ListColumn]:
             continue
         level = text(release.level)
         for side, title in (
-            ("low", Labels(f"{statistic.title.en}: low ({level})", f"{statistic.title.fr} : borne basse ({level})")),
-            ("high", Labels(f"{statistic.title.en}: high ({level})", f"{statistic.title.fr} : borne haute ({level})")),
+            ("low", Phrase("{title}: low ({level})", title=statistic.title, level=level)),
+            ("high", Phrase("{title}: high ({level})", title=statistic.title, level=level)),
         ):
             ends = list(chain.from_iterable(_column(margin, side) for margin in statistic.figures.margins))
             yield ListColumn(f"{name}_{side}", title, ColumnSort.ESTIMATE, ends, statistic=statistic)
         if name in absent:
             status = [SizeTooSmall.code if value is None else "" for value in _plain(values)]
-            title = Labels(f"{statistic.title.en}: status", f"{statistic.title.fr} : état")
+            title = Phrase("{title}: status", title=statistic.title)
             yield _words(f"{name}_status", title, status, aside=True)
 
 
@@ -216,7 +217,7 @@ def _stack_parts(parts: dict[str, list[ListColumn]]) -> list[ListColumn]:
     first = {column.name: column for columns in parts.values() for column in reversed(columns)}
     order = dict.fromkeys(column.name for columns in parts.values() for column in columns)
     question = name_free("question", order)
-    stacked = [_words(question, Labels("Question", "Question"), named)]
+    stacked = [_words(question, Phrase("Question"), named)]
     for name in order:
         values: list[Shown] = []
         for part, columns in parts.items():
@@ -227,6 +228,36 @@ def _stack_parts(parts: dict[str, list[ListColumn]]) -> list[ListColumn]:
     return stacked
 
 
+_TITLES: Final = {
+    "question": Phrase("question"),
+    "statistic": Phrase("statistic"),
+    "category": Phrase("category"),
+    "label": Phrase("label"),
+    "estimate": Phrase("estimate"),
+    "low": Phrase("low"),
+    "high": Phrase("high"),
+    "adjusted": Phrase("adjusted"),
+    "adjusted_low": Phrase("adjusted low"),
+    "adjusted_high": Phrase("adjusted high"),
+    "share": Phrase("share"),
+    "share_low": Phrase("share low"),
+    "share_high": Phrase("share high"),
+    "ratio_count": Phrase("ratio count"),
+    "ratio_count_low": Phrase("ratio count low"),
+    "ratio_count_high": Phrase("ratio count high"),
+    "adjusted_share": Phrase("adjusted share"),
+    "adjusted_share_low": Phrase("adjusted share low"),
+    "adjusted_share_high": Phrase("adjusted share high"),
+    "survey": Phrase("survey"),
+    "version": Phrase("version"),
+    "manifest": Phrase("manifest"),
+    "guarantee": Phrase("guarantee"),
+    "accepted": Phrase("accepted"),
+    "refused": Phrase("refused"),
+    "answered_in_clear": Phrase("answered in clear"),
+    "level": Phrase("level"),
+    "variance": Phrase("variance"),
+}
 _FORMS: Final = ("adjusted", "share", "ratio_count", "adjusted_share")
 
 
@@ -236,12 +267,11 @@ def _collection_columns(release: Release, language: str) -> Iterator[ListColumn]
     names = list(dict.fromkeys(name for line in lines for name in line))
     for name in names:
         number = any(isinstance(line.get(name), float) for line in lines)
-        title = Labels(name.replace("_", " "), name.replace("_", " "))
         yield ListColumn(
-            name, title, ColumnSort.ESTIMATE if number else ColumnSort.WORDS, [line.get(name) for line in lines]
+            name, _title(name), ColumnSort.ESTIMATE if number else ColumnSort.WORDS, [line.get(name) for line in lines]
         )
     for name, fact in _about(release).items():
-        yield _words(name, Labels(name.replace("_", " "), name.replace("_", " ")), [fact] * len(lines))
+        yield _words(name, _title(name), [fact] * len(lines))
 
 
 def _estimate_lines(name: str, part: Release, language: str) -> Iterator[dict[str, Shown]]:
@@ -270,6 +300,11 @@ def _estimate_lines(name: str, part: Release, language: str) -> Iterator[dict[st
                 f"{form}_high": None if figure is None else figure.high,
             }
         yield line
+
+
+def _title(name: str) -> Labels:
+    plain = name.replace("_", " ")
+    return _TITLES.get(name, Labels(plain, plain))
 
 
 def _about(release: Release) -> dict[str, str]:

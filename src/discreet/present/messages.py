@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
-from fractions import Fraction
+from functools import reduce
 from typing import Final
 
+from discreet.catalogue import FRENCH, Numeral, Phrase, say, translate
 from discreet.guarantees import text
 from discreet.present.linked_messages import say_of_linked
 from discreet.results import (
@@ -38,6 +39,7 @@ from discreet.results import (
     NotInTable,
     NotInTotals,
     NotNegative,
+    Size,
     SizeTooSmall,
     StrategyUsed,
     Unbounded,
@@ -58,196 +60,144 @@ __all__ = [
     "say_strategy",
 ]
 
-ESTIMATES: Final = (
+ESTIMATES: Final = Phrase(
     "x·T/Σx: the figure x of the prepared data, times the public total T of its group over the group's own sum Σx"
 )
-CAPPED: Final = "weight above its cap is missing from the figures, a bias outside the intervals"
-TOO_SMALL: Final = (
+CAPPED: Final = Phrase("weight above its cap is missing from the figures, a bias outside the intervals")
+TOO_SMALL: Final = Phrase(
     "a mean or a variance is shown only where the noisy size of its group is so large that, with a probability of 95%, "
     "no group of nobody shows one"
 )
 ESTIMATORS: Final = {
-    "ratio_count": "share among those who were asked, times the weight of all respondents (ratio estimator, Hájek)",
-    "estimate": "sum of the reports over the chance of being asked (total, Horvitz–Thompson)",
-    "adjusted": "ratio counts made not negative and adding up (Norm-Sub); biased",
+    "ratio_count": Phrase(
+        "share among those who were asked, times the weight of all respondents (ratio estimator, Hájek)"
+    ),
+    "estimate": Phrase("sum of the reports over the chance of being asked (total, Horvitz–Thompson)"),
+    "adjusted": Phrase("ratio counts made not negative and adding up (Norm-Sub); biased"),
 }
 POOLS: Final = {
-    "": Labels("rows of the observed data", "lignes des données observées"),
-    "sub-population": Labels(
-        "rows of the observed data and of a declared sub-population",
-        "lignes des données observées et d'une sous-population déclarée",
-    ),
-    "synthetic": Labels(
-        "rows of the observed data and of synthetic individuals",
-        "lignes des données observées et d'individus synthétiques",
-    ),
+    "": Phrase("rows of the observed data"),
+    "sub-population": Phrase("rows of the observed data and of a declared sub-population"),
+    "synthetic": Phrase("rows of the observed data and of synthetic individuals"),
 }
 VARIANCES: Final = {
-    "noise": Labels("privacy noise only", "bruit de confidentialité seulement"),
-    "questions": Labels("privacy noise and the draw of questions", "bruit de confidentialité et tirage des questions"),
-    "design": Labels("privacy and design", "confidentialité et plan de sondage"),
+    "noise": Phrase("privacy noise only"),
+    "questions": Phrase("privacy noise and the draw of questions"),
+    "design": Phrase("privacy and design"),
 }
 
+_STATISTICS: Final = {"count": Phrase("count"), "mean": Phrase("mean")}
 _METHODS: Final = {
-    "i": Labels("one noise for the whole table", "un seul bruit pour tout le tableau"),
-    "ii": Labels("epsilon split over the cells", "epsilon réparti entre les cellules"),
-    "iii": Labels("cell by cell, cell membership being public", "cellule par cellule, l'appartenance étant publique"),
-    "pair": Labels("half of epsilon for each cell", "la moitié d'epsilon pour chaque cellule"),
+    "i": Phrase("one noise for the whole table"),
+    "ii": Phrase("epsilon split over the cells"),
+    "iii": Phrase("cell by cell, cell membership being public"),
+    "pair": Phrase("half of epsilon for each cell"),
 }
-_NOISES: Final = {"laplace": "bruit de Laplace", "gaussian": "bruit gaussien"}
-_PREPARED: Final = Labels(
-    "what the prepared data give (values clamped, weights capped, rows bounded per unit)",
-    "ce que donnent les données préparées (valeurs bornées, poids plafonnés, lignes limitées par unité)",
-)
-_ON_TOP: Final = Labels(
-    "sampling and measurement error come on top", "l’erreur d’échantillonnage et de mesure s’y ajoute"
-)
+_NOISES: Final = {"laplace": Phrase("Laplace noise"), "gaussian": Phrase("Gaussian noise")}
+_PREPARED: Final = Phrase("what the prepared data give (values clamped, weights capped, rows bounded per unit)")
+_ON_TOP: Final = Phrase("sampling and measurement error come on top")
 _COVERS: Final = {
-    "cell": Labels(
-        f"privacy noise only: each interval holds, with at least the stated probability, {_PREPARED.en}, cell by cell",
-        "bruit de confidentialité seulement : chaque intervalle contient, avec au moins la probabilité indiquée, "
-        f"{_PREPARED.fr}, cellule par cellule",
+    "cell": Phrase(
+        "privacy noise only: each interval holds, with at least the stated probability, {prepared}, cell by cell",
+        prepared=_PREPARED,
     ),
-    "raw": Labels(
+    "raw": Phrase(
         "privacy noise only: each interval belongs to the raw estimate and holds, with at least the stated "
-        f"probability, {_PREPARED.en}, figure by figure",
-        "bruit de confidentialité seulement : chaque intervalle se rapporte à l’estimation brute et contient, avec au "
-        f"moins la probabilité indiquée, {_PREPARED.fr}, chiffre par chiffre",
+        "probability, {prepared}, figure by figure",
+        prepared=_PREPARED,
     ),
-    "linked": Labels(
-        "privacy noise only: each interval holds, with at least the stated probability, what the registry counted, "
-        "figure by figure; that of a ratio follows from intervals of both its parts, which hold together",
-        "bruit de confidentialité seulement : chaque intervalle contient, avec au moins la probabilité indiquée, ce "
-        "que le registre a compté, chiffre par chiffre ; celui d’un rapport découle d’intervalles de ses deux termes, "
-        "valables ensemble",
+    "linked": Phrase(
+        "privacy noise only: each interval holds, with at least the stated probability, what the "
+        "registry counted, figure by figure; that of a ratio follows from intervals of both its parts, "
+        "which hold together"
     ),
-    "calibrated": Labels(
-        "privacy noise only: each interval belongs to the calibrated figure and holds, with about the stated "
-        "probability, x·T/Σx of the prepared data (values clamped, weights capped, rows bounded per unit), figure by "
-        "figure",
-        "bruit de confidentialité seulement : chaque intervalle se rapporte au chiffre calé et contient, avec à peu "
-        "près la probabilité indiquée, x·T/Σx des données préparées (valeurs bornées, poids plafonnés, lignes limitées "
-        "par unité), chiffre par chiffre",
+    "calibrated": Phrase(
+        "privacy noise only: each interval belongs to the calibrated figure and holds, with about the "
+        "stated probability, x·T/Σx of the prepared data (values clamped, weights capped, rows bounded "
+        "per unit), figure by figure"
     ),
 }
-_NO_INTERVAL: Final = Labels(
-    "none: an interval would tell the noise, and the noise tells single rows",
-    "aucun : un intervalle dirait le bruit, et le bruit dit des lignes particulières",
-)
+_NO_INTERVAL: Final = Phrase("none: an interval would tell the noise, and the noise tells single rows")
 _CAUTIONS: Final = {
-    "outsiders": Labels(
-        "Nobody outside the rows from which neighbours are drawn is protected, and nobody who joins the data later.",
-        "Aucune protection pour qui n'est pas parmi les lignes dont sont tirés les voisins, ni pour qui s'ajoute plus "
-        "tard aux données.",
+    "outsiders": Phrase(
+        "Nobody outside the rows from which neighbours are drawn is protected, and nobody who joins the data later."
     ),
-    "noise": Labels(
-        "The amount of noise follows from single rows, so neither it nor an interval is shown.",
-        "L'ampleur du bruit découle de lignes particulières : ni elle ni un intervalle ne sont montrés.",
-    ),
-    "budget": Labels(
-        "Its nominal epsilon is not part of the budget and does not add up with it.",
-        "Son epsilon nominal ne fait pas partie du budget et ne s'y ajoute pas.",
-    ),
+    "noise": Phrase("The amount of noise follows from single rows, so neither it nor an interval is shown."),
+    "budget": Phrase("Its nominal epsilon is not part of the budget and does not add up with it."),
 }
 _UNPROVEN: Final = {
-    "value": Labels(
-        "This value is not differentially private: nothing bounds what it tells about a person in the data.",
-        "Cette valeur est sans confidentialité différentielle : rien ne borne ce qu’elle dit d’une personne des "
-        "données.",
+    "value": Phrase(
+        "This value is not differentially private: nothing bounds what it tells about a person in the data."
     ),
-    "budget": Labels(
-        "Its nominal epsilon, if it has one, is not part of the budget and bounds nothing.",
-        "Son epsilon nominal, s’il en a un, ne fait pas partie du budget et ne borne rien.",
-    ),
+    "budget": Phrase("Its nominal epsilon, if it has one, is not part of the budget and bounds nothing."),
 }
 _FIXED: Final = {
     MarginsAddUp: (
-        Labels("Margins", "Marges"),
-        Labels(
-            "Every margin is exactly the sum of the published cells. The raw estimates are unbiased.",
-            "Chaque marge est exactement la somme des cellules publiées. Les estimations brutes sont sans biais.",
-        ),
+        Phrase("Margins"),
+        Phrase("Every margin is exactly the sum of the published cells. The raw estimates are unbiased."),
     ),
     MarginsAreMeans: (
-        Labels("Margins", "Marges"),
-        Labels(
-            "The mean of a margin is that of all its people, not the mean of its cells.",
-            "La moyenne d’une marge est celle de toutes ses personnes, et non la moyenne de ses cellules.",
-        ),
+        Phrase("Margins"),
+        Phrase("The mean of a margin is that of all its people, not the mean of its cells."),
     ),
     MarginsAreSums: (
-        Labels("Margins", "Marges"),
-        Labels("Sums of the published cells.", "Sommes des cellules publiées."),
+        Phrase("Margins"),
+        Phrase("Sums of the published cells."),
     ),
     MeansNotShown: (
-        Labels("Means not shown", "Moyennes non montrées"),
-        Labels(
-            "A mean is shown only where the noisy size of its group is so large that with a probability of 95% no "
-            "group of nobody shows one; elsewhere – stands (too small). Intervals hold for all groups, before any is "
-            "left out: of tiny groups few are shown, those whose noise was large.",
-            "Une moyenne n’est montrée que si l’effectif bruité de son groupe est si grand qu’avec une probabilité de "
-            "95 % aucun groupe vide n’en montre une ; ailleurs figure – (trop petit). Les intervalles valent pour tous "
-            "les groupes, avant toute omission : peu de très petits groupes sont montrés, ceux dont le bruit était "
-            "grand.",
+        Phrase("Means not shown"),
+        Phrase(
+            "A mean is shown only where the noisy size of its group is so large that with a probability of "
+            "95% no group of nobody shows one; elsewhere – stands (too small). Intervals hold for all "
+            "groups, before any is left out: of tiny groups few are shown, those whose noise was large."
         ),
     ),
     NotNegative: (
-        Labels("Small figures", "Petits chiffres"),
-        Labels(
-            "Published figures are not negative, which makes sums of many small ones too large on average; for such "
-            "sums take the raw estimates.",
-            "Les chiffres publiés ne sont pas négatifs, ce qui rend les sommes de nombreux petits chiffres trop "
-            "grandes en moyenne ; pour de telles sommes, prendre les estimations brutes.",
+        Phrase("Small figures"),
+        Phrase(
+            "Published figures are not negative, which makes sums of many small ones too large on average; "
+            "for such sums take the raw estimates."
         ),
     ),
     Calibrated: (
-        Labels("Calibration", "Calage"),
-        Labels(
-            f"Figures meet public totals exactly. What one estimates is {ESTIMATES}; its interval and its quality are "
-            "for that. Raw estimates are not calibrated. A figure that is a public total has no interval.",
-            "Les chiffres respectent exactement des totaux publics. Ce qu’un chiffre estime est x·T/Σx : le chiffre x "
-            "des données préparées, multiplié par le total public T de son groupe et divisé par la somme Σx du groupe "
-            "; son intervalle et sa qualité s’y rapportent. Les estimations brutes ne sont pas calées. Un chiffre qui "
-            "est un total public n’a pas d’intervalle.",
+        Phrase("Calibration"),
+        Phrase(
+            "Figures meet public totals exactly. What one estimates is {estimates}; its interval and its "
+            "quality are for that. Raw estimates are not calibrated. A figure that is a public total has no "
+            "interval.",
+            estimates=ESTIMATES,
         ),
     ),
     Linearised: (
-        Labels("Several totals", "Plusieurs totaux"),
-        Labels(
-            "Several totals were met together by raking; intervals follow from a linear approximation of it.",
-            "Plusieurs totaux sont respectés à la fois, par ajustement itératif ; les intervalles découlent d’une "
-            "approximation linéaire.",
-        ),
+        Phrase("Several totals"),
+        Phrase("Several totals were met together by raking; intervals follow from a linear approximation of it."),
     ),
     NotGraded: (
-        Labels("Quality counts", "La qualité tient compte de"),
-        Labels(
-            "nothing: a bootstrap release does not show its noise",
-            "rien : une diffusion bootstrap ne montre pas son bruit",
-        ),
+        Phrase("Quality counts"),
+        Phrase("nothing: a bootstrap release does not show its noise"),
     ),
 }
 
 Message = tuple[Labels, Labels]
 
 
-def say_message(note: Note) -> Message:
-    """The heading and the sentence of a note."""
+def say_message(note: Note, titles: Mapping[str, Labels] | None = None) -> Message:
+    """The heading and the sentence of a note; keys are named by their titles where these are given."""
     if (fixed := _FIXED.get(type(note))) is not None:
         return fixed
     match note:
         case Coverage():
-            return Labels("What an interval covers", "Ce que couvre un intervalle"), _say_coverage(note)
+            return Phrase("What an interval covers"), _say_coverage(note)
         case CappedWeights():
-            return Labels("Weights", "Poids"), _say_weights(note)
+            return Phrase("Weights"), _say_weights(note)
         case Unbounded():
             return _WARNING, _say_unbounded(note)
         case SizeTooSmall() | BoundsUsed() | KeysChosen():
             return _say_of_question(note)
         case StrategyUsed():
-            return Labels("Strategy", "Stratégie"), _say_strategy(note)
+            return Phrase("Strategy"), _say_strategy(note, titles or {})
         case GradedMeans():
-            return Labels("Quality of means", "Qualité des moyennes"), _say_grades(note)
+            return Phrase("Quality of means"), _say_grades(note)
         case NotInTable() | NotInTotals() | LeftOut():
             return _say_missing(note)
         case BootstrapGuarantee() | BootstrapNeighbours() | BootstrapMethod() | BootstrapCaution():
@@ -255,11 +205,12 @@ def say_message(note: Note) -> Message:
         case UnprovenCaution():
             return _CAUTION, _UNPROVEN[note.about]
         case ModelAge():
-            return _CAUTION, Labels(
-                f"model '{note.model}' was trained on version {note.trained} of '{note.dataset}'; version "
-                f"{note.current} is current.",
-                f"le modèle « {note.model} » a été entraîné sur la version {note.trained} de « {note.dataset} » ; la "
-                f"version {note.current} est l’actuelle.",
+            return _CAUTION, Phrase(
+                "model '{model}' was trained on version {trained} of '{dataset}'; version {current} is current.",
+                model=note.model,
+                trained=note.trained,
+                dataset=note.dataset,
+                current=note.current,
             )
         case Estimator() | Variance() | FalseReports() | FewReports():
             return _say_of_collection(note)
@@ -268,8 +219,8 @@ def say_message(note: Note) -> Message:
     raise AssertionError(f"note {note.code} has no message")
 
 
-_WARNING: Final = Labels("Warning", "Avertissement")
-_CAUTION: Final = Labels("Caution", "Mise en garde")
+_WARNING: Final = Phrase("Warning")
+_CAUTION: Final = Phrase("Caution")
 
 
 def cover_of(notes: Iterable[Note], language: str) -> str:
@@ -280,39 +231,41 @@ def cover_of(notes: Iterable[Note], language: str) -> str:
 def _say_coverage(note: Coverage) -> Labels:
     if note.of == "nothing":
         return _NO_INTERVAL
-    en, fr = [_COVERS[note.of].en], [_COVERS[note.of].fr]
+    parts: list[Labels] = [_COVERS[note.of]]
     if note.ranks:
-        en.append("for quantiles, MIN and MAX the ends of the range, and the rank is told under mechanisms")
-        fr.append("pour les quantiles, MIN et MAX les bornes de l’étendue ; le rang figure sous « mechanisms »")
+        parts.append(Phrase("for quantiles, MIN and MAX the ends of the range, and the rank is told under mechanisms"))
     if note.selected:
-        en.append("before HAVING or LIMIT chose which cells are shown")
-        fr.append("avant que HAVING ou LIMIT ne choisisse les cellules montrées")
+        parts.append(Phrase("before HAVING or LIMIT chose which cells are shown"))
     if note.least is not None:
-        en.append(f"only keys whose noisy count of units is at least {note.least:,} are shown")
-        fr.append(f"seules sont montrées les clés dont l’effectif bruité est d’au moins {_groups(note.least)}")
-    return Labels("; ".join([*en, _ON_TOP.en]), " ; ".join([*fr, _ON_TOP.fr]))
+        parts.append(_say_threshold(note.least))
+    return _join_clauses([*parts, _ON_TOP])
+
+
+def _say_threshold(least: int) -> Labels:
+    return Phrase("only keys whose noisy count of units is at least {least:,} are shown", least=least)
+
+
+def _join_clauses(clauses: Sequence[Labels]) -> Labels:
+    return reduce(lambda before, after: Phrase("{before}; {after}", before=before, after=after), clauses)
 
 
 def _say_weights(note: CappedWeights) -> Labels:
     if note.calibrated:
-        return Labels(
-            "Weights are cut at their cap. Calibration puts back what is cut from a group as a whole; what is cut from "
-            "some of it more than from others stays a bias outside the intervals.",
-            "Les poids sont plafonnés. Le calage rend ce qui est retranché à un groupe entier ; ce qui l’est davantage "
-            "à une partie qu’à une autre reste un biais hors des intervalles.",
+        return Phrase(
+            "Weights are cut at their cap. Calibration puts back what is cut from a group as a whole; what "
+            "is cut from some of it more than from others stays a bias outside the intervals."
         )
-    return Labels(
-        "Weights are cut at their cap; what is cut off is missing from the figures and outside the intervals.",
-        "Les poids sont plafonnés ; ce qui dépasse manque aux chiffres et n’est pas dans les intervalles.",
+    return Phrase(
+        "Weights are cut at their cap; what is cut off is missing from the figures and outside the intervals."
     )
 
 
 def _say_unbounded(note: Unbounded) -> Labels:
-    return Labels(
-        f"Releases without a proof were made about '{note.population}' ({note.markers} so far): its epsilon no longer "
-        "bounds everything disclosed.",
-        f"Des diffusions sans preuve ont été faites sur « {note.population} » ({note.markers} à ce jour) : son epsilon "
-        "ne borne plus tout ce qui a été divulgué.",
+    return Phrase(
+        "Releases without a proof were made about '{population}' ({markers} so far): its epsilon no "
+        "longer bounds everything disclosed.",
+        population=note.population,
+        markers=note.markers,
     )
 
 
@@ -322,122 +275,126 @@ def _say_unbounded(note: Unbounded) -> Labels:
 def _say_of_question(note: SizeTooSmall | BoundsUsed | KeysChosen) -> Message:
     match note:
         case SizeTooSmall():
-            ends = [dict.fromkeys((item.low, item.high)) for item in note.sizes]
-            en = " and ".join(" to ".join(f"{end:,}" for end in item) for item in ends)
-            fr = " et ".join(" à ".join(_groups(end) for end in item) for item in ends)
-            return Labels("Not shown", "Non montré"), Labels(
-                f"{note.output} is – where the noisy size is not above {en}: {TOO_SMALL}",
-                f"{note.output} est – là où l’effectif bruité ne dépasse pas {fr} : une moyenne ou une variance n’est "
-                "montrée que si, avec une probabilité de 95 %, aucun groupe vide n’en montre une",
+            limits = reduce(
+                lambda before, after: Phrase("{before} and {after}", before=before, after=after),
+                [_say_range(item) for item in note.sizes],
+            )
+            return Phrase("Not shown"), Phrase(
+                "{output} is – where the noisy size is not above {limits}: {reason}",
+                output=note.output,
+                limits=limits,
+                reason=TOO_SMALL,
             )
         case BoundsUsed(found=True):
-            return Labels("Bounds", "Bornes"), Labels(
-                f"bounds of {_searched(note)}: {note.low} to {note.high}; values outside were moved",
-                f"bornes de {_recherche(note)} : {note.low} à {note.high} ; les valeurs hors de ces bornes y sont "
-                "ramenées",
+            return Phrase("Bounds"), Phrase(
+                "bounds of {column}, looked for with epsilon {epsilon} of the charge: {low} to {high}; values outside "
+                "were moved",
+                column=note.column,
+                epsilon=text(note.epsilon),
+                low=note.low,
+                high=note.high,
             )
         case BoundsUsed():
-            return Labels("No bounds", "Sans bornes"), Labels(
-                f"No bounds stood out for {_searched(note)}: values were moved into {note.low} to {note.high}, so the "
-                "answer says next to nothing. Ask with a larger epsilon, or write bounds that are known without the "
-                "rows.",
-                f"Aucune borne n’est ressortie pour {_recherche(note)} : les valeurs sont ramenées entre {note.low} et "
-                f"{note.high}, et la réponse ne dit presque rien. Demandez avec un epsilon plus grand, ou écrivez des "
-                "bornes connues sans les lignes.",
+            return Phrase("No bounds"), Phrase(
+                "No bounds stood out for {column}, looked for with epsilon {epsilon} of the charge: values were moved "
+                "into {low} to {high}, so the answer says next to nothing. Ask with a larger epsilon, or write bounds "
+                "that are known without the rows.",
+                column=note.column,
+                epsilon=text(note.epsilon),
+                low=note.low,
+                high=note.high,
             )
-    return Labels("Keys", "Clés"), Labels(
-        f"only keys whose noisy count of units is at least {note.least:,} are shown",
-        f"seules sont montrées les clés dont l’effectif bruité est d’au moins {_groups(note.least)}",
-    )
+    return Phrase("Keys"), _say_threshold(note.least)
 
 
-def _searched(note: BoundsUsed) -> str:
-    return f"{note.column}, looked for with epsilon {text(note.epsilon)} of the charge"
-
-
-def _recherche(note: BoundsUsed) -> str:
-    return f"{note.column}, cherchées avec epsilon {_comma(note.epsilon)}"
+def _say_range(size: Size) -> Labels:
+    if size.low == size.high:
+        return Phrase("{size:,}", size=size.low)
+    return Phrase("{low:,} to {high:,}", low=size.low, high=size.high)
 
 
 # --- of tables ------------------------------------------------------------------------------------------------------
 
 
-def say_strategy(note: StrategyUsed) -> Labels:
-    """Which noise was put on what, in one sentence."""
-    measured, noise = note.measured, note.noise
-    en, fr = f"{noise.capitalize()} noise on", f"{_NOISES[noise]} sur"
+def say_strategy(note: StrategyUsed, titles: Mapping[str, Labels] | None = None) -> Labels:
+    """Which noise was put on what, in one sentence; keys by their titles where these are given."""
+    measured, noise = note.measured, _NOISES[note.noise]
     if len(measured) == 1 and not measured[0].residual:
-        return Labels(
-            f"{en} the cells alone; margins are sums of cells",
-            f"{fr} les seules cellules ; les marges en sont les sommes",
-        )
+        return Phrase("{noise} on the cells alone; margins are sums of cells", noise=noise)
     if any(item.residual for item in measured):
-        return Labels(
-            f"{en} what each of {len(measured)} margins adds to those below it; cells and margins follow from all",
-            f"{fr} ce que chacune de {len(measured)} marges ajoute à celles qu’elle contient ; cellules et marges "
-            "découlent de toutes",
+        return Phrase(
+            "{noise} on what each of {count} margins adds to those below it; cells and margins follow from all",
+            noise=noise,
+            count=len(measured),
         )
-    return Labels(
-        f"{en} {_list_shares(measured, _percent)}; every figure follows from all of them",
-        f"{fr} {_list_shares(measured, _pour_cent)} ; chaque chiffre découle de tous",
+    shares = reduce(
+        lambda before, after: Phrase("{before}, {after}", before=before, after=after),
+        [_say_share(item, titles or {}) for item in measured],
     )
+    return Phrase("{noise} on {shares}; every figure follows from all of them", noise=noise, shares=shares)
 
 
-def _list_shares(measured: Sequence[MeasuredMargin], written: object) -> str:
-    assert callable(written)
-    return ", ".join(f"{' × '.join(item.keeps) or 'total'} ({written(item.share)})" for item in measured)
+def _say_share(margin: MeasuredMargin, titles: Mapping[str, Labels]) -> Labels:
+    keys = reduce(
+        lambda before, after: Phrase("{before} × {after}", before=before, after=after),
+        [titles.get(name, Labels(name, name)) for name in margin.keeps] or [Phrase("total")],
+    )
+    return Phrase("{keys} ({share:.1%})", keys=keys, share=float(margin.share))
 
 
-def _say_strategy(note: StrategyUsed) -> Labels:
-    phrase = say_strategy(note)
+def _say_strategy(note: StrategyUsed, titles: Mapping[str, Labels]) -> Labels:
+    strategy = say_strategy(note, titles)
     if note.measure is None or note.part is None:
-        return phrase
-    return Labels(
-        f"{note.measure}, {_percent(note.part)} of the budget: {phrase.en}",
-        f"{note.measure}, {_pour_cent(note.part)} du budget : {phrase.fr}",
+        return strategy
+    return Phrase(
+        "{measure}, {part:.1%} of the budget: {strategy}",
+        measure=note.measure,
+        part=float(note.part),
+        strategy=strategy,
     )
 
 
 def _say_grades(note: GradedMeans) -> Labels:
-    widths = "by the half-width of the 95% interval", "la demi-largeur de l’intervalle à 95 %"
     if note.precision is not None:
-        need = text(note.precision)
-        en = f"{widths[0]}: good up to {need}, the precision of the card, caution up to twice that"
-        fr = f"{widths[1]} : bonne jusqu’à {need}, la précision de la fiche, prudence jusqu’au double"
+        graded = Phrase(
+            "by the half-width of the 95% interval: good up to {need}, the precision of the card, caution up to twice "
+            "that",
+            need=text(note.precision),
+        )
     elif note.by == "relative":
-        en = "by the relative error, the standard error over the low end of the 95% interval"
-        fr = "l’erreur relative, l’erreur type sur la borne basse de l’intervalle à 95 %"
+        graded = Phrase("by the relative error, the standard error over the low end of the 95% interval")
     else:
-        good, usable = f"{100 * note.good:.0f}", f"{100 * note.usable:.0f}"
-        en = f"{widths[0]}: good up to {good}% of the range of the column, caution up to {usable}%"
-        fr = f"{widths[1]} : bonne jusqu’à {good} % de l’étendue de la variable, prudence jusqu’à {usable} %"
+        graded = Phrase(
+            "by the half-width of the 95% interval: good up to {good:.0%} of the range of the column, caution up to "
+            "{usable:.0%}",
+            good=note.good,
+            usable=note.usable,
+        )
     if note.third:
-        en += "; at most one in twenty of the good ones is expected to be wrong by more than a third"
-        fr += " ; au plus une sur vingt des bonnes devrait être fausse de plus d’un tiers"
-    return Labels(
-        f"Graded {en}. Bounds of the column do not enter: an interval that they cut looks narrower than it is.",
-        f"D’après {fr}. Les bornes de la variable n’y entrent pas : un intervalle qu’elles coupent paraît plus étroit "
-        "qu’il n’est.",
+        graded = Phrase(
+            "{graded}; at most one in twenty of the good ones is expected to be wrong by more than a third",
+            graded=graded,
+        )
+    return Phrase(
+        "Graded {graded}. Bounds of the column do not enter: an interval that they cut looks narrower than it is.",
+        graded=graded,
     )
 
 
 def _say_missing(note: NotInTable | NotInTotals | LeftOut) -> Message:
     match note:
         case NotInTable(without):
-            return Labels("Not in the table", "Hors du tableau"), Labels(
-                f"Nobody with {without.en} is counted, in no margin either.",
-                f"Ne sont comptés dans aucun chiffre, marges comprises : {without.fr}.",
+            return Phrase("Not in the table"), Phrase(
+                "Nobody with {without} is counted, in no margin either.", without=without
             )
         case NotInTotals(title):
-            return Labels("Not in the totals", "Hors des totaux"), Labels(
-                f"Cells without a value of '{title.en}' are left out: everybody in the totals has one.",
-                f"Les cellules sans valeur de « {title.fr} » sont laissées de côté : dans les totaux, chacun en a une.",
+            return Phrase("Not in the totals"), Phrase(
+                "Cells without a value of '{title}' are left out: everybody in the totals has one.", title=title
             )
-    return Labels("Left out", "Supprimé"), Labels(
-        f"Figures whose relative error is above {_percent(note.above)} are left out because they are unreliable, "
-        "judged by noisy values alone.",
-        f"Les chiffres dont l’erreur relative dépasse {_pour_cent(note.above)} sont supprimés parce que peu fiables, "
-        "d’après les seules valeurs bruitées.",
+    return Phrase("Left out"), Phrase(
+        "Figures whose relative error is above {above:.1%} are left out because they are unreliable, judged by noisy "
+        "values alone.",
+        above=float(note.above),
     )
 
 
@@ -449,21 +406,15 @@ def _say_of_bootstrap(
 ) -> Message:
     match note:
         case BootstrapGuarantee(epsilon):
-            return Labels("Guarantee", "Garantie"), Labels(
-                f"Not differentially private. Bootstrap differential privacy, nominal epsilon {text(epsilon)}.",
-                "Sans confidentialité différentielle. Confidentialité différentielle « bootstrap », epsilon nominal "
-                f"{text(epsilon)}.",
+            return Phrase("Guarantee"), Phrase(
+                "Not differentially private. Bootstrap differential privacy, nominal epsilon {epsilon}.",
+                epsilon=text(epsilon),
             )
         case BootstrapNeighbours(pool):
-            phrase = POOLS[pool]
-            return Labels("Neighbours", "Voisins"), Labels(
-                f"One row replaced by another of the {phrase.en}.", f"Une ligne remplacée par une autre : {phrase.fr}."
-            )
+            return Phrase("Neighbours"), Phrase("One row replaced by another of the {pool}.", pool=POOLS[pool])
         case BootstrapMethod(method):
-            how = _METHODS[method]
-            return Labels("Method", "Méthode"), Labels(
-                f"Discrete Laplace noise, method ({method}): {how.en}.",
-                f"Bruit de Laplace discret, méthode ({method}) : {how.fr}.",
+            return Phrase("Method"), Phrase(
+                "Discrete Laplace noise, method ({method}): {how}.", method=method, how=_METHODS[method]
             )
     return _CAUTION, _CAUTIONS[note.about]
 
@@ -474,55 +425,58 @@ def _say_of_bootstrap(
 def _say_of_collection(note: Estimator | Variance | FalseReports | FewReports) -> Message:
     match note:
         case Estimator(sampled):
-            phrase = f"{ESTIMATORS['ratio_count']}; recommended" if sampled else ESTIMATORS["estimate"]
-            return Labels("share, count", "part, effectif"), Labels(phrase, phrase)
+            if not sampled:
+                return Phrase("share, count"), ESTIMATORS["estimate"]
+            return Phrase("share, count"), Phrase("{estimator}; recommended", estimator=ESTIMATORS["ratio_count"])
         case Variance(counts):
-            return Labels("variance", "variance"), VARIANCES[counts]
+            return Phrase("variance"), VARIANCES[counts]
         case FalseReports():
-            return Labels("Poisoning", "Faux rapports"), _say_false_reports(note)
-    said = f"{note.question}: {note.said}" if note.question else note.said
-    return _WARNING, Labels(said, said)
+            return Phrase("Poisoning"), _say_false_reports(note)
+    said = Labels(note.said, translate(note.said, FRENCH))
+    return _WARNING, Phrase("{question}: {said}", question=note.question, said=said) if note.question else said
 
 
 def _say_false_reports(note: FalseReports) -> Labels:
     if note.reach is None:
-        return Labels(
-            f"too few reports for a bound: one false report may move a {note.statistic} by any amount",
-            "trop peu de rapports pour une borne : un seul faux rapport peut tout déplacer",
+        return Phrase(
+            "too few reports for a bound: one false report may move a {statistic} by any amount",
+            statistic=_STATISTICS.get(note.statistic, note.statistic),
         )
-    several = "m of them by at most m times that", "m d’entre eux au plus m fois autant"
-    if not note.proportional:
-        several = (
-            "m of them by about m times that, while m is small against the number of respondents",
-            "m d’entre eux environ m fois autant, tant que m reste petit devant le nombre de répondants",
+    far = Numeral(f"{math.ceil(note.reach):,}" if note.reach >= 1_000 else f"{note.reach:.4g}")
+    if note.proportional:
+        return Phrase(
+            "one false report moves a {statistic} by at most {far}; m of them by at most m times that",
+            statistic=_STATISTICS.get(note.statistic, note.statistic),
+            far=far,
         )
-    far = f"{math.ceil(note.reach):,}" if note.reach >= 1_000 else f"{note.reach:.4g}"
-    return Labels(
-        f"one false report moves a {note.statistic} by at most {far}; {several[0]}",
-        f"un faux rapport déplace l’estimation d’au plus {far} ; {several[1]}",
+    return Phrase(
+        "one false report moves a {statistic} by at most {far}; m of them by about m times that, while m is small "
+        "against the number of respondents",
+        statistic=_STATISTICS.get(note.statistic, note.statistic),
+        far=far,
     )
 
 
 def say_accuracy(*, level: Decimal, rows: int, depth: int | None, side: str | None) -> str:
     """How near the rank of a quantile or an extreme comes to the one aimed at."""
-    surely = f"with probability at least {text(level)}"
     if depth is None:
-        return f"{surely} at most {rows:,} rows too many lie on either side of it"
-    aim = f"aims at a value with {depth:,} rows {side} it, so as not to lie beyond the rows"
-    return f"{aim}; {surely} its rank is at most {rows:,} rows farther from that than the nearest value's"
-
-
-def _percent(share: Fraction | Decimal) -> str:
-    return f"{float(share):.1%}"
-
-
-def _pour_cent(share: Fraction | Decimal) -> str:
-    return _percent(share).replace(".", ",").replace("%", "\u00a0%")
-
-
-def _groups(number: float) -> str:
-    return f"{number:,}".replace(",", "\u202f").replace(".", ",")
-
-
-def _comma(number: Decimal) -> str:
-    return f"{number.normalize():f}".replace(".", ",")
+        return say(
+            "with probability at least {level} at most {rows:,} rows too many lie on either side of it",
+            level=text(level),
+            rows=rows,
+        )
+    if side == "above":
+        return say(
+            "aims at a value with {depth:,} rows above it, so as not to lie beyond the rows; with probability at least "
+            "{level} its rank is at most {rows:,} rows farther from that than the nearest value's",
+            depth=depth,
+            level=text(level),
+            rows=rows,
+        )
+    return say(
+        "aims at a value with {depth:,} rows below it, so as not to lie beyond the rows; with probability at least "
+        "{level} its rank is at most {rows:,} rows farther from that than the nearest value's",
+        depth=depth,
+        level=text(level),
+        rows=rows,
+    )

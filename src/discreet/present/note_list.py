@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
+from discreet.catalogue import Phrase
 from discreet.present.charts.lettering import begin
 from discreet.present.messages import say_message
+from discreet.present.protection import tell_protected, tell_protection, tell_strength
 from discreet.present.words import (
     NOT_PRIVATE,
     tell_basis,
@@ -16,16 +18,16 @@ from discreet.present.words import (
     tell_guarantee,
     tell_level,
     tell_neighbours,
-    tell_unit,
+    titles_of,
 )
 from discreet.results import Labels, Release, ReleaseKind, Unbounded
 
-__all__ = ["list_facts", "list_messages", "list_notes", "list_warnings", "warn_reader"]
+__all__ = ["list_details", "list_facts", "list_messages", "list_notes", "list_warnings", "warn_reader"]
 
 Tell = Callable[[Release, str], str]
 
-_WARNING: Final = Labels("Warning", "Avertissement")
-_METHODS: Final = {"dp": Labels("differential privacy", "confidentialité différentielle")}
+_WARNING: Final = Phrase("Warning")
+_METHODS: Final = {"dp": Phrase("differential privacy")}
 
 
 def list_notes(release: Release, language: str) -> Iterator[tuple[str, str]]:
@@ -38,13 +40,23 @@ def list_notes(release: Release, language: str) -> Iterator[tuple[str, str]]:
 
 def list_messages(release: Release) -> list[tuple[Labels, Labels]]:
     """Headings and sentences of the notes, without what is said of the population."""
-    return [say_message(note) for note in release.notes if not isinstance(note, Unbounded)]
+    titles = titles_of(release)
+    return [say_message(note, titles) for note in release.notes if not isinstance(note, Unbounded)]
 
 
 def list_facts(release: Release, language: str) -> Iterator[tuple[str, str]]:
-    """What the release says of itself, in a fixed order, where no note says it already."""
+    """What the release says of itself to every reader, in a fixed order, where no note says it already."""
+    return _list(_FACTS, release, language)
+
+
+def list_details(release: Release, language: str, *, hashes: bool = True) -> Iterator[tuple[str, str]]:
+    """What somebody needs who verifies the release: terms of the trade, names, hashes."""
+    return _list([item for item in _DETAILS if hashes or item is not _HASH], release, language)
+
+
+def _list(facts: Sequence[tuple[Labels, Tell]], release: Release, language: str) -> Iterator[tuple[str, str]]:
     named = {heading.en.casefold() for heading, _ in list_messages(release)}
-    for title, tell in _FACTS:
+    for title, tell in facts:
         if title.en.casefold() not in named and (text := tell(release, language)):
             yield title.text(language), text
 
@@ -78,27 +90,38 @@ def _tell_method(release: Release, language: str) -> str:
     return _METHODS[method].text(language) if method in _METHODS else method
 
 
+def _tell_date(release: Release, language: str) -> str:
+    """The day, as everybody reads it; the details have the time."""
+    return release.source.created.partition("T")[0]
+
+
 def _is_linked(release: Release) -> bool:
     return release.kind is ReleaseKind.LINKED
 
 
 _FACTS: Final[Sequence[tuple[Labels, Tell]]] = (
-    (Labels("Only rows where", "Seulement les lignes où"), _asked("where")),
-    (Labels("Guarantee", "Garantie"), tell_guarantee),
-    (Labels("Protected unit", "Unité protégée"), tell_unit),
-    (Labels("Neighbours", "Voisins"), tell_neighbours),
-    (Labels("Charged", "Imputé au budget"), tell_charge),
-    (Labels("Method", "Méthode"), _tell_method),
-    (Labels("Interval level", "Niveau des intervalles"), tell_level),
-    (Labels("What an interval covers", "Ce que couvre un intervalle"), tell_cover),
-    (Labels("Quality counts", "La qualité tient compte de"), tell_basis),
-    (Labels("Calibrated to", "Calé sur"), tell_calibration),
-    (Labels("Population", "Population"), lambda release, _: release.claim.population),
-    (Labels("Dataset", "Jeu de données"), lambda release, _: "" if _is_linked(release) else release.source.dataset),
-    (Labels("Study", "Étude"), lambda release, _: release.source.dataset if _is_linked(release) else ""),
-    (Labels("Agreement", "Accord"), lambda release, _: release.source.agreement),
-    (Labels("Version", "Version"), lambda release, _: str(release.source.version or "")),
-    (Labels("Date", "Date"), lambda release, _: release.source.created),
-    (Labels("Plan hash", "Empreinte du plan"), lambda release, _: release.source.plan_hash),
-    (Labels("Request", "Demande"), lambda release, _: release.source.request_id),
+    (Phrase("Only rows where"), _asked("where")),
+    (Phrase("Protection"), tell_protection),
+    (Phrase("Strength of the protection"), tell_strength),
+    (Phrase("Interval level"), tell_level),
+    (Phrase("What an interval covers"), tell_cover),
+    (Phrase("Quality counts"), tell_basis),
+    (Phrase("Calibrated to"), tell_calibration),
+    (Phrase("Method"), _tell_method),
+    (Phrase("Date"), _tell_date),
+)
+_HASH: Final[tuple[Labels, Tell]] = (Phrase("Plan hash"), lambda release, _: release.source.plan_hash)
+_DETAILS: Final[Sequence[tuple[Labels, Tell]]] = (
+    (Phrase("Guarantee"), tell_guarantee),
+    (Phrase("Protected unit"), tell_protected),
+    (Phrase("Neighbours"), tell_neighbours),
+    (Phrase("Charged"), tell_charge),
+    (Phrase("Population"), lambda release, _: release.claim.population),
+    (Phrase("Dataset"), lambda release, _: "" if _is_linked(release) else release.source.dataset),
+    (Phrase("Study"), lambda release, _: release.source.dataset if _is_linked(release) else ""),
+    (Phrase("Agreement"), lambda release, _: release.source.agreement),
+    (Phrase("Version"), lambda release, _: str(release.source.version or "")),
+    (Phrase("Time"), lambda release, _: release.source.created if "T" in release.source.created else ""),
+    _HASH,
+    (Phrase("Request"), lambda release, _: release.source.request_id),
 )

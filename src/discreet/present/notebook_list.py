@@ -6,6 +6,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from discreet.catalogue import Phrase
 from discreet.errors import ExtraMissing
 from discreet.present.pages.markup import element, table
 
@@ -49,7 +50,7 @@ class Listed:
         try:
             import pandas  # noqa: F401
         except ImportError:
-            raise ExtraMissing(needed_for="to_pandas()", extra="pandas") from None
+            raise ExtraMissing(needed_for=Phrase("to_pandas()"), extra="pandas") from None
         frame: pandas.DataFrame = self.to_arrow().to_pandas()
         return frame
 
@@ -58,7 +59,7 @@ class Listed:
         try:
             import polars
         except ImportError:
-            raise ExtraMissing(needed_for="to_polars()", extra="polars") from None
+            raise ExtraMissing(needed_for=Phrase("to_polars()"), extra="polars") from None
         frame = polars.from_arrow(self.to_arrow())
         assert isinstance(frame, polars.DataFrame)
         return frame

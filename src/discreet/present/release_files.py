@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
+from discreet.catalogue import Phrase, say
 from discreet.errors import ExtraMissing, ParameterInvalid
 from discreet.files import check_path, replace_file
 from discreet.paths import AnyPath, as_path
@@ -43,8 +44,12 @@ def infer_format(path: AnyPath) -> str:
         if name.endswith(suffix):
             return format
     raise ParameterInvalid(
-        parameter="the file's name",
-        rule=f"must end in {', '.join(_SUFFIXES)}, or the format be named ({', '.join(FORMATS)})",
+        parameter=Phrase("the file's name"),
+        rule=say(
+            "must end in {suffixes}, or the format be named ({formats})",
+            suffixes=", ".join(_SUFFIXES),
+            formats=", ".join(FORMATS),
+        ),
         given=f"'{path.name}'",
     )
 
@@ -59,7 +64,7 @@ def check_output(
     _check_format(format)
     for module in _NEEDED.get(format, ()):
         if find_spec(module) is None:
-            raise ExtraMissing(needed_for=f"the format {format}", extra="tables")
+            raise ExtraMissing(needed_for=Phrase("the format {format}", format=format), extra="tables")
     if path is None:
         if format in _BINARY:
             raise _file_needed(format)
@@ -129,8 +134,12 @@ def text_parts(release: Release, format: str, language: str) -> Iterator[str]:
 
 def _check_format(format: str) -> None:
     if format not in FORMATS:
-        raise ParameterInvalid(parameter="format", rule=f"must be one of {', '.join(FORMATS)}", given=f"'{format}'")
+        raise ParameterInvalid(
+            parameter="format", rule=say("must be one of {formats}", formats=", ".join(FORMATS)), given=f"'{format}'"
+        )
 
 
 def _file_needed(format: str) -> ParameterInvalid:
-    return ParameterInvalid(parameter="the format", rule="is no text and needs a file to be written to", given=format)
+    return ParameterInvalid(
+        parameter=Phrase("the format"), rule=say("is no text and needs a file to be written to"), given=format
+    )

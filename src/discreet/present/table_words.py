@@ -3,43 +3,44 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
+from enum import StrEnum
 from itertools import chain
 from typing import Final
 
+from discreet.catalogue import Phrase, say, say_list, speaking
 from discreet.present.charts.chart_panels import View
-from discreet.present.charts.lettering import begin, borne_decimals, clean, tell_compactly, tell_number
-from discreet.present.words import NOISE_ONLY, tell_basis, tell_guarantee, tell_level, tell_neighbours
-from discreet.results import Figure, Labels, Quality, Release, ReleaseKind, Statistic
+from discreet.present.charts.lettering import begin, borne_decimals, clean, isolate, tell_compactly, tell_number
+from discreet.present.protection import tell_protection, tell_strength
+from discreet.present.words import NOISE_ONLY, say_clauses, tell_basis, tell_guarantee, tell_level, tell_neighbours
+from discreet.results import Figure, Quality, Release, ReleaseKind, Statistic
 
 __all__ = [
     "MARKS",
     "MEANINGS",
+    "Owner",
     "Writing",
     "name_keys",
     "small_print",
     "tell_left_out",
     "tell_marks",
-    "tell_owner",
+    "tell_place",
+    "tell_source",
 ]
 
 # E is what Statistics Canada prints beside such estimates, in both languages. F stands there in place of a figure; here
 # the figure stays, because its interval says how little it is worth.
 MARKS: Final = {Quality.CAUTION: "E", Quality.UNRELIABLE: "F", Quality.SUPPRESSED: "–", Quality.TOO_SMALL: "–"}
 MEANINGS: Final = {
-    Quality.GOOD: Labels("good", "bonne"),
-    Quality.CAUTION: Labels("use with caution", "à utiliser avec prudence"),
-    Quality.UNRELIABLE: Labels("unreliable", "peu fiable"),
-    Quality.SUPPRESSED: Labels("suppressed", "supprimé"),
-    Quality.TOO_SMALL: Labels("group too small for a mean", "groupe trop petit pour une moyenne"),
-    Quality.NOT_RATED: Labels("not rated", "non évaluée"),
-    Quality.PUBLIC: Labels("public total", "total public"),
-}
-_LEFT_OUT: Final = {
-    "panels": Labels("the first {shown} of {of} panels", "les {shown} premiers panneaux sur {of}"),
-    "lines": Labels("the first {shown} of {of} lines", "les {shown} premières lignes sur {of}"),
-    "columns": Labels("the first {shown} of {of} columns", "les {shown} premières colonnes sur {of}"),
+    Quality.GOOD: Phrase("good"),
+    Quality.CAUTION: Phrase("use with caution"),
+    Quality.UNRELIABLE: Phrase("unreliable"),
+    Quality.SUPPRESSED: Phrase("suppressed"),
+    Quality.TOO_SMALL: Phrase("group too small for a mean"),
+    Quality.NOT_RATED: Phrase("not rated"),
+    Quality.PUBLIC: Phrase("public total"),
 }
 _LONG: Final = 10**12
 
@@ -91,16 +92,25 @@ class Writing:
             tell_number(end, self.language, decimals=self.decimals, toward=toward)
             for end, toward in zip(ends, (-1, 1), strict=True)
         )
-        return f"{low} {'à' if self.language == 'fr' else 'to'} {high}"
+        return Phrase("{low} to {high}", low=low, high=high).text(self.language)
+
+
+def tell_place(names: Iterable[str], figure: Figure, writing: Writing) -> str:
+    """A figure with its interval, and what it is the figure of."""
+    where = ", ".join(isolate(clean(name)) for name in names if name)
+    value, interval = writing.marked(figure), writing.interval(figure)
+    if not interval:
+        return Phrase("{where}: {value}", where=where, value=value).text(writing.language)
+    return Phrase("{where}: {value} ({interval})", where=where, value=value, interval=interval).text(writing.language)
 
 
 def tell_marks(release: Release, language: str) -> str:
     """The marks that occur and what they mean; empty where there are none."""
     margins = chain.from_iterable(item.figures.margins for item in release.statistics)
     present = {quality for margin in margins for quality in margin.quality or ()}
-    return "; ".join(
-        f"{mark} {MEANINGS[quality].text(language)}" for quality, mark in MARKS.items() if quality in present
-    )
+    told = [f"{mark} {MEANINGS[quality].text(language)}" for quality, mark in MARKS.items() if quality in present]
+    with speaking(language):
+        return say_clauses(told) if told else ""
 
 
 # --- sentences --------------------------------------------------------------------------------------------------------
@@ -108,9 +118,8 @@ def tell_marks(release: Release, language: str) -> str:
 
 def name_keys(release: Release, indices: tuple[int, ...], language: str) -> str:
     """The titles of keys: "province, smoking and sex"."""
-    names = [clean(release.headings[index].title.text(language)) for index in indices]
-    word = " et " if language == "fr" else " and "
-    return word.join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+    with speaking(language):
+        return say_list([clean(release.headings[index].title.text(language)) for index in indices])
 
 
 def tell_left_out(view: View, language: str) -> str:
@@ -118,44 +127,76 @@ def tell_left_out(view: View, language: str) -> str:
     lines = []
     release = view.release
     dropped = tuple(index for index in range(len(release.headings)) if index not in view.kept)
-    if dropped:
-        over = name_keys(release, dropped, language)
-        lines.append(f"la marge, somme sur {over}" if language == "fr" else f"the margin, summed over {over}")
-    for what, shown, of in view.left_out:
-        numbers = {"shown": tell_number(shown, language), "of": tell_number(of, language)}
-        lines.append(_LEFT_OUT[what].text(language).format(**numbers))
-    if not lines:
-        return ""
-    if language == "fr":
-        return f"Le tableau est trop grand pour une image; elle montre {', '.join(lines)}."
-    return f"The table is too large for one picture, which shows {', '.join(lines)}."
+    with speaking(language):
+        if dropped:
+            lines.append(say("the margin, summed over {keys}", keys=name_keys(release, dropped, language)))
+        lines += [_say_cut(what, shown, of) for what, shown, of in view.left_out]
+        if not lines:
+            return ""
+        return say("The table is too large for one picture, which shows {shown}.", shown=", ".join(lines))
 
 
-def tell_owner(release: Release, language: str) -> str:
+def _say_cut(what: str, shown: int, of: int) -> str:
+    match what:
+        case "panels":
+            return say("the first {shown:,} of {of:,} panels", shown=shown, of=of)
+        case "lines":
+            return say("the first {shown:,} of {of:,} lines", shown=shown, of=of)
+    return say("the first {shown:,} of {of:,} columns", shown=shown, of=of)
+
+
+class Owner(StrEnum):
     """Whose interval it is that stands beside a figure: the figure's own, or in a table that of its raw estimate."""
-    if release.kind not in (ReleaseKind.TABLE, ReleaseKind.BOOTSTRAP):
-        return "du chiffre" if language == "fr" else "figure"
-    if release.calibration is None:
-        return "de l’estimation brute" if language == "fr" else "raw estimate"
-    return "du chiffre calé" if language == "fr" else "calibrated figure"
+
+    FIGURE = "figure"
+    RAW = "raw estimate"
+    CALIBRATED = "calibrated figure"
+
+    @classmethod
+    def of(cls, release: Release) -> Owner:
+        if release.kind not in (ReleaseKind.TABLE, ReleaseKind.BOOTSTRAP):
+            return cls.FIGURE
+        return cls.RAW if release.calibration is None else cls.CALIBRATED
+
+
+def tell_source(release: Release, language: str) -> str:
+    """Where the figures come from and when they were released."""
+    source = release.source
+    day = source.created.partition("T")[0]
+    if not source.dataset:
+        return ""
+    if not source.version or not day:
+        return Phrase("Source: {dataset}.", dataset=source.dataset).text(language)
+    return Phrase(
+        "Source: {dataset}, version {version}. Released on {day}.",
+        dataset=source.dataset,
+        version=str(source.version),
+        day=day,
+    ).text(language)
 
 
 def small_print(release: Release, language: str) -> str:
-    """The line under every picture: guarantee with epsilon (Gaussian noise has rho), neighbours, what is counted."""
-    french = language == "fr"
-    said = [f"{begin(clean(tell_guarantee(release, language)))}."]
+    """The lines under every picture: whom the release protects and how strongly, and what is counted."""
+    with speaking(language):
+        said = [*_say_promise(release, language)]
+        level, basis = tell_level(release, language), tell_basis(release, language) if release.graded else ""
+        together = bool(level) and basis == NOISE_ONLY.text(language)
+        if together:
+            said.append(say("{level} intervals and quality: {cover}.", level=level, cover=NOISE_ONLY))
+        elif level:
+            said.append(say("{level} intervals: {cover}.", level=level, cover=NOISE_ONLY))
+        if release.calibration is not None:
+            said.append(say("Calibrated to public totals: each figure estimates x·T/Σx."))
+        if basis and not together:
+            said.append(say("Quality: {basis}.", basis=basis))
+        return " ".join(said)
+
+
+def _say_promise(release: Release, language: str) -> Iterator[str]:
+    if protection := tell_protection(release, language):
+        yield protection
+        yield say("Differential privacy, {strength}.", strength=tell_strength(release, language))
+        return
+    yield f"{begin(clean(tell_guarantee(release, language)))}."
     if neighbours := clean(tell_neighbours(release, language)):
-        said.append(f"Voisins : {neighbours}." if french else f"Neighbours: {neighbours}.")
-    if level := tell_level(release, language):
-        only = NOISE_ONLY.text(language)
-        said.append(f"Intervalles à {level} : {only}." if french else f"{level} intervals: {only}.")
-    if release.calibration is not None:
-        said.append(
-            "Calé sur des totaux publics : chaque chiffre estime x·T/Σx."
-            if french
-            else "Calibrated to public totals: each figure estimates x·T/Σx."
-        )
-    if release.graded:
-        basis = tell_basis(release, language)
-        said.append(f"Qualité : {basis}." if french else f"Quality: {basis}.")
-    return " ".join(said)
+        yield say("Neighbours: {neighbours}.", neighbours=neighbours)

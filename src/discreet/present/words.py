@@ -6,9 +6,21 @@ given.
 
 from __future__ import annotations
 
-from decimal import Decimal
+from collections.abc import Mapping, Sequence
+from functools import reduce
 from typing import Final
 
+from discreet.catalogue import (
+    ENGLISH,
+    FRENCH,
+    Phrase,
+    language,
+    localise,
+    say,
+    say_count,
+    speaking,
+    translate,
+)
 from discreet.guarantees import (
     ZCDP,
     ApproxDP,
@@ -21,9 +33,8 @@ from discreet.guarantees import (
     Unproven,
     text,
 )
-from discreet.present.charts.lettering import tell_number
 from discreet.present.messages import POOLS, cover_of
-from discreet.results import Accounted, Amount, Basis, Charged, Claim, Labels, Left, Release
+from discreet.results import Accounted, Amount, Basis, CalibrationTarget, Charged, Claim, Labels, Left, Release
 
 __all__ = [
     "NOISE_ONLY",
@@ -46,74 +57,96 @@ __all__ = [
     "tell_unit",
 ]
 
-STORED: Final = "a stored answer, the same as before"
-NOT_PRIVATE: Final = Labels("Not differentially private.", "Sans confidentialité différentielle.")
-NOISE_ONLY: Final = Labels("privacy noise only", "bruit de confidentialité seul")
+STORED: Final = Phrase("a stored answer, the same as before")
+NOT_PRIVATE: Final = Phrase("Not differentially private.")
+NOISE_ONLY: Final = Phrase("privacy noise only")
 _BASES: Final = {
     Basis.NOISE: NOISE_ONLY,
-    Basis.NOISE_AND_SAMPLING: Labels("privacy noise and sampling", "bruit de confidentialité et échantillonnage"),
-    Basis.NOTHING: Labels(
-        "nothing: a bootstrap release does not show its noise", "rien : une diffusion bootstrap ne montre pas son bruit"
-    ),
+    Basis.NOISE_AND_SAMPLING: Phrase("privacy noise and sampling"),
+    Basis.NOTHING: Phrase("nothing: a bootstrap release does not show its noise"),
 }
 _NEIGHBOURS: Final = {
-    Neighbours.ADD_REMOVE: Labels("add-remove: one unit more or less", "add-remove : une unité de plus ou de moins"),
-    Neighbours.REPLACE_ONE: Labels(
-        "replace-one: one unit in the place of another", "replace-one : une unité à la place d’une autre"
-    ),
+    Neighbours.ADD_REMOVE: Phrase("add-remove: one unit more or less"),
+    Neighbours.REPLACE_ONE: Phrase("replace-one: one unit in the place of another"),
 }
-_DRAWN_BEFORE: Final = Labels(
-    f", when it was drawn ({STORED})", ", lors du tirage (réponse déjà diffusée, la même qu’avant)"
-)
-_NOTHING: Final = Labels("nothing", "rien")
-_EACH: Final = {"respondent": "répondant", "person": "personne", "household": "ménage"}
+_NOTHING: Final = Phrase("nothing")
+_EACH: Final = {
+    "respondent": Phrase("each respondent"),
+    "person": Phrase("each person"),
+    "household": Phrase("each household"),
+}
 
 
 # --- what is promised -----------------------------------------------------------------------------------------------
 
 
 def say_guarantee(guarantee: Guarantee, language: str) -> str:
-    """What is promised; why nothing is proved stays in the words it was given."""
-    if language != "fr":
-        return str(guarantee)
+    """What is promised. In English it is the guarantee's own text, which is written down too."""
+    return _name_guarantee(guarantee).text(language)
+
+
+def _name_guarantee(guarantee: Guarantee) -> Labels:
     match guarantee:
         case PureDP(epsilon=epsilon):
-            return f"confidentialité différentielle pure, epsilon = {_comma(epsilon)}"
+            return Phrase("pure DP, epsilon = {epsilon}", epsilon=text(epsilon))
         case ApproxDP(epsilon=epsilon, delta=delta):
-            return f"confidentialité différentielle approchée, epsilon = {_comma(epsilon)}, delta = {_comma(delta)}"
-        case ZCDP(rho=rho, delta=delta):
-            return f"zCDP, rho = {_comma(rho)}" + (f", delta = {_comma(delta)}" if delta else "")
-        case LocalDP(epsilon=epsilon):
-            return f"confidentialité différentielle locale, epsilon = {_comma(epsilon)} par répondant"
-        case ShuffleDP(epsilon=epsilon, delta=delta, anonymity=anonymity):
-            return (
-                f"confidentialité différentielle par mélange, epsilon = {_comma(epsilon)}, delta = {_comma(delta)} "
-                f"parmi {tell_number(anonymity, 'fr')} personnes"
+            return Phrase(
+                "approximate DP, epsilon = {epsilon}, delta = {delta}", epsilon=text(epsilon), delta=text(delta)
             )
+        case ZCDP(rho=rho, delta=delta) if delta:
+            return Phrase("zCDP, rho = {rho}, delta = {delta}", rho=text(rho), delta=text(delta))
+        case ZCDP(rho=rho):
+            return Phrase("zCDP, rho = {rho}", rho=text(rho))
+        case LocalDP(epsilon=epsilon):
+            return Phrase("local DP, epsilon = {epsilon} per respondent", epsilon=text(epsilon))
+        case ShuffleDP():
+            return _name_shuffled(guarantee)
         case BootstrapDP(epsilon=epsilon):
-            return f"sans confidentialité différentielle : « bootstrap DP », epsilon nominal = {_comma(epsilon)}"
+            return Phrase(
+                "not differentially private: bootstrap DP, nominal epsilon = {epsilon}", epsilon=text(epsilon)
+            )
         case Unproven(reason=reason):
-            return f"sans confidentialité différentielle : {reason}"
+            said = Labels(reason, translate(reason, FRENCH))
+            return Phrase("not differentially private: {reason}", reason=said)
+
+
+def _name_shuffled(guarantee: ShuffleDP) -> Labels:
+    facts = {
+        "epsilon": text(guarantee.epsilon),
+        "delta": text(guarantee.delta),
+        "people": guarantee.anonymity,
+    }
+    if guarantee.local_epsilon is None:
+        return Phrase(
+            "shuffle DP, epsilon = {epsilon}, delta = {delta} among {people} people; nothing if the shuffler is not "
+            "honest",
+            **facts,
+        )
+    return Phrase(
+        "shuffle DP, epsilon = {epsilon}, delta = {delta} among {people} people; local epsilon = {alone} if the "
+        "shuffler is not honest",
+        alone=text(guarantee.local_epsilon),
+        **facts,
+    )
 
 
 def tell_guarantee(release: Release, language: str) -> str:
     """What is promised, and for whom there is nothing."""
-    lines, clear = say_guarantee(release.claim.guarantee, language), release.claim.in_clear
-    if not clear:
-        return lines
-    if language == "fr":
-        return f"{lines} ; aucune pour {tell_number(clear, 'fr')} qui ont répondu en clair"
-    return f"{lines}; none for {clear:,} who answered in clear"
+    guarantee, clear = _name_guarantee(release.claim.guarantee), release.claim.in_clear
+    if clear:
+        guarantee = Phrase("{guarantee}; none for {count:,} who answered in clear", guarantee=guarantee, count=clear)
+    return guarantee.text(language)
 
 
 def say_unit(claim: Claim, language: str) -> str:
-    """Whom the guarantee protects."""
+    """Whom the guarantee protects, by the column that tells units apart."""
     unit = claim.unit
     if unit is None:
-        return f"chaque {_EACH[claim.each]}" if language == "fr" else f"each {claim.each}"
-    if language == "fr":
-        return f"{unit.column} (au plus {unit.rows} ligne{'s' if unit.rows != 1 else ''} par unité)"
-    return str(unit)
+        return _EACH[claim.each].text(language)
+    with speaking(language):
+        return say_count(
+            "{column} (at most {count} row each)", "{column} (at most {count} rows each)", unit.rows, column=unit.column
+        )
 
 
 def tell_unit(release: Release, language: str) -> str:
@@ -133,64 +166,80 @@ def tell_neighbours(release: Release, language: str) -> str:
     claim = release.claim
     if claim.neighbours_from is not None:
         pool = POOLS[claim.neighbours_from]
-        if language == "fr":
-            return f"Une ligne remplacée par une autre : {pool.fr}"
-        return f"One row replaced by another of the {pool.en}"
+        return Phrase("One row replaced by another of the {pool}", pool=pool).text(language)
     return _NEIGHBOURS[claim.neighbours or Neighbours.REPLACE_ONE].text(language)
 
 
 # --- what it cost ---------------------------------------------------------------------------------------------------
 
 
-def say_amount(amount: Amount, language: str = "en") -> str:
+def say_amount(amount: Amount, language: str = ENGLISH) -> str:
     """What is not 0 of it: "epsilon 1, delta 0.000001"."""
     shown = {"epsilon": amount.epsilon, "rho": amount.rho, "delta": amount.delta}
-    return ", ".join(f"{name} {_write(item, language)}" for name, item in shown.items() if item)
+    return ", ".join(f"{name} {localise(text(item), language)}" for name, item in shown.items() if item)
 
 
 def tell_charge(release: Release, language: str) -> str:
     """What this answer cost when it was drawn."""
     settled = release.settlement
     if isinstance(settled, Accounted):
-        return _tell_account(settled, language)
+        return _tell_account(settled).text(language)
     if not isinstance(settled, Charged):
         return _NOTHING.text(language)
     amount = settled.cost if settled.replayed and settled.cost is not None else settled.charge
-    phrase = say_amount(amount, language)
-    if settled.before is not None and settled.after is not None and not settled.replayed:
-        # Gaussian noise has no epsilon of its own: what it does to that of the population is what can be told.
-        before, after = (_write(item, language) for item in (settled.before, settled.after))
-        whole = "epsilon de la population" if language == "fr" else "epsilon of the population"
-        phrase += f" ({whole}: {before} → {after})"
-    return (phrase or _NOTHING.text(language)) + (_DRAWN_BEFORE.text(language) if settled.replayed else "")
+    charge = say_amount(amount, language) or _NOTHING.text(language)
+    if settled.replayed:
+        return Phrase("{charge}, when it was drawn ({stored})", charge=charge, stored=STORED).text(language)
+    if settled.before is None or settled.after is None:
+        return charge
+    # Gaussian noise has no epsilon of its own: what it does to that of the population is what can be told.
+    return Phrase(
+        "{charge} (epsilon of the population: {before} → {after})",
+        charge=charge,
+        before=text(settled.before),
+        after=text(settled.after),
+    ).text(language)
 
 
-def _tell_account(paid: Accounted, language: str) -> str:
+def _tell_account(paid: Accounted) -> Labels:
     """What each unit paid that was counted, in parts of epsilon."""
-    charge, cap, parts = (tell_number(item, language) for item in (paid.charge, paid.cap, paid.parts))
-    if language == "fr":
-        each = "pour chaque membre d’un ménage compté" if paid.members > 1 else "pour chaque unité comptée"
-        return f"{charge} parts sur les {cap} d’un compte, {each} ({parts} parts font epsilon 1)"
-    each = "for each member of a household counted" if paid.members > 1 else "for each unit counted"
-    return f"{charge} of the {cap} parts of an account, {each} ({parts} parts are epsilon 1)"
+    if paid.members > 1:
+        return Phrase(
+            "{charge:,} of the {cap:,} parts of an account, for each member of a household counted ({parts:,} parts "
+            "are epsilon 1)",
+            charge=paid.charge,
+            cap=paid.cap,
+            parts=paid.parts,
+        )
+    return Phrase(
+        "{charge:,} of the {cap:,} parts of an account, for each unit counted ({parts:,} parts are epsilon 1)",
+        charge=paid.charge,
+        cap=paid.cap,
+        parts=paid.parts,
+    )
 
 
 def say_replay(debited: Amount | None) -> str:
     """What a stored answer cost the analyst who was given it now."""
     paid = "" if debited is None else _list_amount(debited)
     if not paid:
-        return f"nothing ({STORED})"
-    return f"the population nothing, you {paid} ({STORED}, and what it was drawn with)"
+        return say("nothing ({stored})", stored=STORED)
+    return say("the population nothing, you {paid} ({stored}, and what it was drawn with)", paid=paid, stored=STORED)
 
 
 def _list_amount(amount: Amount) -> str:
-    return ", ".join(f"{name} {item}" for name, item in amount.to_dict().items() if item != "0")
+    return ", ".join(f"{name} {localise(item, language())}" for name, item in amount.to_dict().items() if item != "0")
 
 
 def say_left(left: Left) -> str:
     """What remains, as something to plan with."""
-    phrase = f"the largest single question is epsilon {text(left.largest)}"
-    return phrase if left.more is None else f"{phrase}; {left.more:,} more like this one"
+    if left.more is None:
+        return say("the largest single question is epsilon {largest}", largest=text(left.largest))
+    return say(
+        "the largest single question is epsilon {largest}; {more:,} more like this one",
+        largest=text(left.largest),
+        more=left.more,
+    )
 
 
 # --- what figures are -----------------------------------------------------------------------------------------------
@@ -222,35 +271,40 @@ def tell_level(release: Release, language: str) -> str:
         for end in column
     ):
         return ""
-    percent = (release.level * 100).normalize()
-    return f"{_comma(percent)}\u00a0%" if language == "fr" else f"{percent:f}%"
+    return localise(f"{(release.level * 100).normalize():f}%", language)
 
 
 def tell_calibration(release: Release, language: str) -> str:
     """Which totals figures meet and where they come from; empty where they are not calibrated."""
-    calibration, french = release.calibration, language == "fr"
+    calibration = release.calibration
     if calibration is None:
         return ""
-    lines = []
-    for target in calibration.targets:
-        by = ", ".join(target.by)
-        of = (f"par {by}" if french else f"by {by}") if by else ("l’ensemble" if french else "all")
-        source = "" if target.source is None else f", {target.source.text(language)}"
-        lines.append(f"{target.name} ({of}){source}")
-    said = "; ".join(lines)
-    if calibration.shared_out:
-        count = tell_number(len(calibration.shared_out), language)
-        said += (
-            f" ; {count} réparti(s) comme le reste du tableau (aucune valeur au-dessus de 0)"
-            if french
-            else f"; {count} shared out like the rest of the table (nothing above 0 was measured)"
-        )
-    return said
+    titles = titles_of(release)
+    with speaking(language):
+        said = say_clauses([_say_target(target, titles) for target in calibration.targets])
+        if shared := len(calibration.shared_out):
+            return say_count(
+                "{said}; {count} shared out like the rest of the table (nothing above 0 was measured)",
+                "{said}; {count} shared out like the rest of the table (nothing above 0 was measured)",
+                shared,
+                said=said,
+            )
+        return said
 
 
-def _write(number: Decimal | None, language: str) -> str:
-    return _comma(number or Decimal(0)) if language == "fr" else text(number or Decimal(0))
+def say_clauses(clauses: Sequence[str]) -> str:
+    """Clauses one after the other, as the language sets a semicolon."""
+    if not clauses:
+        return ""
+    return reduce(lambda before, after: say("{before}; {after}", before=before, after=after), clauses)
 
 
-def _comma(number: Decimal) -> str:
-    return f"{number.normalize():f}".replace(".", ",")
+def titles_of(release: Release) -> dict[str, Labels]:
+    """What readers know each key by."""
+    return {heading.name: heading.title for heading in release.headings}
+
+
+def _say_target(target: CalibrationTarget, titles: Mapping[str, Labels]) -> str:
+    by = ", ".join(titles[name].text(language()) if name in titles else name for name in target.by)
+    named = say("{name} (by {by})", name=target.name, by=by) if by else say("{name} (all)", name=target.name)
+    return named if target.source is None else f"{named}, {target.source.text(language())}"

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from discreet.release.forecast.accuracy import Assumptions, ExpectedNoise, assume, reach_of, read_amounts
     from discreet.release.forecast.apportionment import Apportionment
     from discreet.release.forecast.explainer import figure_outputs, noise_of
-    from discreet.release.forecast.explanation import Explanation, about, percent
+    from discreet.release.forecast.explanation import Explanation, about, percent, tell_neighbours
     from discreet.release.forecast.outlook import Outlook, foresee
     from discreet.release.journals.bootstrap_journal import (
         BootstrapEntry,
@@ -134,6 +134,7 @@ __all__ = [
     "split_units",
     "take_workload",
     "tell_cap_share",
+    "tell_neighbours",
     "unproven_reason",
     "warn_of",
 ]

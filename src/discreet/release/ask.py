@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from discreet.cards import Card
+from discreet.ledger import word_from_rows
 from discreet.release.pipeline import Request
 from discreet.results import Heading, Labels
 from discreet.sql import KeyShown, Statement, first_hash, lineage_of
@@ -89,7 +90,10 @@ def headings_of(statement: Statement) -> tuple[Heading, ...]:
 
 
 def unproven_reason(statement: Statement, cards: Mapping[str, Card]) -> str | None:
-    """Keys, bounds or categories that were read from the rows make the release unproven."""
+    """Keys, bounds or categories that were read from the rows make the release unproven.
+
+    It is kept with the answer and on the ledger, in English; `tell_reason` says it in the reader's language.
+    """
     if not any(column.from_rows for card in cards.values() for column in card.columns):
         return None
     read = sorted(
@@ -99,4 +103,4 @@ def unproven_reason(statement: Statement, cards: Mapping[str, Card]) -> str | No
     )
     if not read:
         return None
-    return f"the categories or bounds of {', '.join(read)} were read from the rows (provenance: from_rows)"
+    return word_from_rows(", ".join(read)).en

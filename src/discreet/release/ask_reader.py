@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
+from discreet.catalogue import say
 from discreet.errors import DiscreetError, UsageError
 from discreet.guarantees import LARGEST, CentralGuarantee, ExactLike, exact
 from discreet.ledger import Ledger, StoredAnswer, name_request
@@ -109,7 +110,9 @@ def read_ask(
 ) -> Ask:
     """A statement with its parameters; with `within` instead of epsilon, the least that reaches these half-widths."""
     if (epsilon is None) == (within is None):
-        raise UsageError("say what the statement may cost with --epsilon E, or how close it must be with --within.")
+        raise UsageError(
+            say("say what the statement may cost with --epsilon E, or how close it must be with --within.")
+        )
     statement, datasets = Shelf(workspace).read(sql)
     asked = Ask(
         statement=statement,

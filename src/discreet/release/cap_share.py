@@ -14,6 +14,7 @@ from decimal import Decimal
 from typing import Final
 
 from discreet.cards import Card
+from discreet.catalogue import say
 from discreet.errors import QueryRefused
 from discreet.guarantees import ExactLike, exact, text
 
@@ -28,16 +29,25 @@ def cap_share_sql(card: Card, *, limit: ExactLike = LIMIT) -> str:
     """The statement whose answer is the share cut and the weight cut, by the column of the caps, else of the totals."""
     times = _limit(limit)
     if card.weight is None:
-        raise QueryRefused(f"'{card.dataset}' has no weight: its card declares none.", part="dataset")
+        raise QueryRefused(
+            say("'{dataset}' has no weight: its card declares none.", dataset=card.dataset), part="dataset"
+        )
     full = card.full_weight
     if full is None:
         weight = card.column(card.weight.column)
         low, high = weight.bounds or (Decimal(0), card.weight.largest)
         raise QueryRefused(
-            f"the weight of '{card.dataset}' is kept with its cap alone. List it again in the card, under columns: "
-            f"`full_{weight.name}: {{kind: number, source: {weight.source}, bounds: [{text(low)}, {text(high)}], "
-            f"step: {text(weight.step or Decimal(1))}}}` with an upper bound above the caps, and add the file with "
-            "--replace.",
+            say(
+                "the weight of '{dataset}' is kept with its cap alone. List it again in the card, under columns: "
+                "`full_{name}: {{kind: number, source: {source}, bounds: [{low}, {high}], step: {step}}}` with "
+                "an upper bound above the caps, and add the file with --replace.",
+                dataset=card.dataset,
+                name=weight.name,
+                source=weight.source,
+                low=str(text(low)),  # to be typed into the card
+                high=str(text(high)),
+                step=str(text(weight.step or Decimal(1))),
+            ),
             part="dataset",
         )
 
@@ -56,9 +66,10 @@ def cap_share_sql(card: Card, *, limit: ExactLike = LIMIT) -> str:
 
 def tell_cap_share(limit: ExactLike = LIMIT) -> str:
     """What the figures mean, for people and machines."""
-    return (
-        f"share_cut: weight above the cap ÷ all weight; a weight above {text(_limit(limit))} times its cap counts as "
-        "that, so the true share may be larger; noise may take it below 0"
+    return say(
+        "share_cut: weight above the cap ÷ all weight; a weight above {limit} times its cap counts as that, so the "
+        "true share may be larger; noise may take it below 0",
+        limit=text(_limit(limit)),
     )
 
 
@@ -66,8 +77,12 @@ def _limit(given: ExactLike) -> Decimal:
     times = exact(given, parameter="limit")
     if not 1 < times <= _MOST:
         raise QueryRefused(
-            f"the limit is how many times its cap a weight may count for: above 1, at most {_MOST:,}; "
-            f"received {text(times)}.",
+            say(
+                "the limit is how many times its cap a weight may count for: above 1, at most {most:,}; received "
+                "{times}.",
+                most=_MOST,
+                times=text(times),
+            ),
             part="limit",
         )
     return times

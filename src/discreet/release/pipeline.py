@@ -18,6 +18,7 @@ from datetime import datetime
 from typing import Generic, TypeVar
 
 from discreet.cards import Card
+from discreet.catalogue import say
 from discreet.engines import Engine, Prepared
 from discreet.errors import (
     ChargedNotAnswered,
@@ -31,7 +32,15 @@ from discreet.errors import (
     RequestConflict,
 )
 from discreet.guarantees import BootstrapDP, CentralGuarantee, Unproven
-from discreet.ledger import Hold, Ledger, Receipt, SpendRequest
+from discreet.ledger import (
+    FAILED_AFTER_CHARGE,
+    FAILED_DURING_BOOTSTRAP,
+    FAILED_DURING_UNPROVEN,
+    Hold,
+    Ledger,
+    Receipt,
+    SpendRequest,
+)
 from discreet.release.journals.journal import Journal, JournalEntry
 from discreet.sql import Plan
 from discreet.workspace import Dataset
@@ -226,7 +235,7 @@ class Charge(Account[Receipt, Drawn, bytes]):
     keep: Callable[[Ledger, Receipt, Drawn], bytes]
     find: Callable[[Ledger], Receipt | None] = lambda _: None
     unproven: Sequence[tuple[Request, str]] = ()
-    failure: str = "the engine or the mechanism failed after a charge"
+    failure: str = FAILED_AFTER_CHARGE
 
     @contextmanager
     def lease(self, ledger: Ledger) -> Iterator[Held[Receipt, bytes] | None]:
@@ -304,7 +313,11 @@ class Mark(Account[PlacedMarker, Drawn, Entry]):
         held = self.journal.find_request(who=self.request.analyst, request_id=request_id)
         if held is not None and held.question not in self.questions:
             raise RequestConflict(
-                f"request id {request_id} was used for another {self.kind}. Choose a new one; nothing was released.",
+                say(
+                    "request id {request_id} was used for another {kind}. Choose a new one; nothing was released.",
+                    request_id=request_id,
+                    kind=self.kind,
+                ),
                 request_id=request_id,
             )
 
@@ -318,22 +331,22 @@ class Mark(Account[PlacedMarker, Drawn, Entry]):
 
     @property
     def failure(self) -> str:
-        return f"the engine or the mechanism failed during {_article(self.kind)}"
+        return FAILED_DURING_BOOTSTRAP if isinstance(self.guarantee, BootstrapDP) else FAILED_DURING_UNPROVEN
 
     def unmade(self) -> DiscreetError:
         first = self.request.first
         return Refused(
-            f"{self.made} could not be made, and '{first}' is suspended. Its marker stays; nothing was released or "
-            "charged. Ask the custodian; nothing more can be said here.",
+            say(
+                "{made} could not be made, and '{dataset}' is suspended. Its marker stays; nothing was released or "
+                "charged. Ask the custodian; nothing more can be said here.",
+                made=self.made,
+                dataset=first,
+            ),
             dataset=first,
         )
 
     def stopped(self, stopped: BaseException) -> BaseException:
         return stopped
-
-
-def _article(noun: str) -> str:
-    return f"an {noun}" if noun[0] in "aeiou" else f"a {noun}"
 
 
 def _mark(ledger: Ledger, request: Request, guarantee: Unproven | BootstrapDP) -> int:
@@ -356,8 +369,8 @@ def _spend(request: SpendRequest, ledger: Ledger) -> Receipt:
         raise ChargedNotAnswered(dataset=request.dataset, request_id=request.request_id, suspended=False) from None
     except LedgerUnavailable as error:
         # A connection lost while committing may have charged: the id makes asking again safe either way.
-        text = f"{error.message} The request id was {request.request_id}."
-        raise LedgerUnavailable(text, **{**error.fields, "request_id": request.request_id}) from None
+        told = say("{message} The request id was {request_id}.", message=error.message, request_id=request.request_id)
+        raise LedgerUnavailable(told, **{**error.fields, "request_id": request.request_id}) from None
 
 
 # --- what passages check and prepare with ---------------------------------------------------------------------------
@@ -371,8 +384,12 @@ def check_terms(cards: Sequence[Card], ledger: Ledger) -> None:
         assert card.population == population, "a plan is about one population"
         if not terms.protects_as(card.terms()):
             raise PopulationConflict(
-                f"The terms of population '{card.population}' have changed since '{card.dataset}' was "
-                "added. The custodian adds it again, with a card that agrees and --replace.",
+                say(
+                    "The terms of population '{population}' have changed since '{dataset}' was added. The custodian "
+                    "adds it again, with a card that agrees and --replace.",
+                    population=card.population,
+                    dataset=card.dataset,
+                ),
                 population=card.population,
                 dataset=card.dataset,
             )
@@ -389,7 +406,7 @@ def require_active(datasets: Mapping[str, Dataset], ledger: Ledger, *, beside: s
 
 
 def ready_engine(open_engine: OpenEngine, datasets: Mapping[str, Dataset], plan: Plan, *, undone: str) -> Engine:
-    """An engine that is ready for the plan; what fails here leaves nothing behind, which `undone` says."""
+    """An engine that is ready for the plan; what fails here leaves nothing `charged`, or no marker."""
     try:
         engine = open_engine(datasets)
         if isinstance(engine, Prepared):
@@ -400,7 +417,16 @@ def ready_engine(open_engine: OpenEngine, datasets: Mapping[str, Dataset], plan:
     except Exception:
         name = plan.dataset
         raise Refused(
-            f"the engine that holds the rows of '{name}' cannot be reached. Nothing was {undone}; ask again later, or "
-            "ask the custodian.",
+            say(
+                "the engine that holds the rows of '{name}' cannot be reached. Nothing was charged; ask again later, "
+                "or ask the custodian.",
+                name=name,
+            )
+            if undone == "charged"
+            else say(
+                "the engine that holds the rows of '{name}' cannot be reached. Nothing was released or marked; ask "
+                "again later, or ask the custodian.",
+                name=name,
+            ),
             dataset=name,
         ) from None

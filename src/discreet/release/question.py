@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from discreet.catalogue import say
 from discreet.engines import Engine
 from discreet.errors import Refused
 from discreet.guarantees import CentralGuarantee
@@ -141,9 +142,13 @@ def _load(asked: Ask, priced: Priced) -> None:
         else:
             load_noise(asked.statement.plan, priced)
     except (ImportError, OSError) as error:
+        missing = error.name if isinstance(error, ImportError) else say("a file")
         raise Refused(
-            f"the noise cannot be drawn here: {error.name if isinstance(error, ImportError) else 'a file'} cannot be "
-            "loaded. Nothing was charged; install Discreet again, then look with: discreet doctor"
+            say(
+                "the noise cannot be drawn here: {name} cannot be loaded. Nothing was charged; install Discreet "
+                "again, then look with: discreet doctor",
+                name=missing,
+            )
         ) from None
 
 

@@ -12,9 +12,10 @@ from decimal import Decimal
 from functools import cached_property, partial
 
 from discreet.cards import Card
+from discreet.catalogue import Phrase, say
 from discreet.errors import ParameterInvalid
-from discreet.guarantees import ExactLike, exact, text
-from discreet.ledger import Ledger
+from discreet.guarantees import ExactLike, Unproven, exact, text
+from discreet.ledger import Ledger, tell_stored
 from discreet.release.ask import headings_of
 from discreet.release.cells.evaluation import is_whole
 from discreet.release.cells.noisy_cells import NoisyCells
@@ -50,7 +51,7 @@ def interval_level(level: ExactLike) -> Decimal:
     """A coverage strictly between 0 and 1."""
     value = exact(level, parameter="level", below=1)
     if value > Decimal("0.999999"):
-        raise ParameterInvalid(parameter="level", rule="must be at most 0.999999", given=text(value))
+        raise ParameterInvalid(parameter="level", rule=say("must be at most 0.999999"), given=text(value))
     return value
 
 
@@ -90,8 +91,10 @@ class Answer:
 
     @property
     def claim(self) -> Claim:
-        card = self.card
-        return Claim(self.noisy.guarantee, card.population, card.unit, card.neighbours)
+        card, guarantee = self.card, self.noisy.guarantee
+        if isinstance(guarantee, Unproven):
+            guarantee = Unproven(tell_stored(guarantee.reason))
+        return Claim(guarantee, card.population, card.unit, card.neighbours)
 
     @property
     def source(self) -> Source:
@@ -199,4 +202,4 @@ def _title(outputs: Sequence[ShownColumn], keys: Sequence[ShownColumn]) -> Label
     """What is shown, by what: the names that the statement gives."""
     shown = ", ".join(column.name for column in outputs) or "–"
     by = ", ".join(column.name for column in keys)
-    return Labels(f"{shown} by {by}", f"{shown} par {by}") if by else Labels(shown, shown)
+    return Phrase("{shown} by {by}", shown=shown, by=by) if by else Labels(shown, shown)

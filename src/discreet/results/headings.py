@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+from discreet.catalogue import Phrase
 from discreet.results.labels import Labels
 
 __all__ = ["ALL", "NOTHING", "Heading", "KeyFace", "Shown"]
 
 Shown = int | float | str | None
 
-ALL = Labels("All", "Ensemble")
-NOTHING = Labels("(no value)", "(sans valeur)")
+ALL = Phrase("All")
+NOTHING = Phrase("(no value)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,22 +1,5 @@
-"""Texts for readers in both languages."""
+"""Texts for readers in both languages, as cards have them."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass
+from discreet.catalogue import Labels
 
 __all__ = ["Labels"]
-
-
-@dataclass(frozen=True, slots=True)
-class Labels:
-    """A text for readers in both languages."""
-
-    en: str
-    fr: str
-
-    def __post_init__(self) -> None:
-        if not self.en.strip() or not self.fr.strip():
-            raise ValueError("a label has words in both languages")
-
-    def text(self, lang: str) -> str:
-        return self.fr if lang == "fr" else self.en

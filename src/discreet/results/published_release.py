@@ -15,6 +15,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from discreet.catalogue import language
 from discreet.guarantees import Guarantee, Language, checked
 from discreet.paths import AnyPath
 from discreet.results.claims import Amount, Charged, Claim, Left, Marked, Settlement, Source
@@ -325,7 +326,7 @@ class Release:
     def _repr_html_(self) -> str:
         from discreet.present import fragment
 
-        return fragment(self, "en")
+        return fragment(self, language())
 
 
 def _stack(columns: Sequence[Sequence[Any]]) -> Sequence[Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
+from discreet.catalogue import say
 from discreet.errors import PathInvalid, UsageError
 from discreet.files import make_folder
 from discreet.paths import AnyPath, as_path
@@ -20,8 +21,15 @@ def check_request(*, rows: int, seed: int, called: str = "rows", default: int = 
     """UsageError unless the size, which its caller calls so, and the seed are within what can be drawn."""
     if isinstance(rows, bool) or not isinstance(rows, int) or not FEWEST <= rows <= MOST:
         raise UsageError(
-            f"{called} must be a whole number from {FEWEST:,} to {MOST:,}; received {rows}. "
-            f"The default is {default:,}.",
+            say(
+                "{called} must be a whole number from {fewest:,} to {most:,}; received {rows}. The default is "
+                "{default:,}.",
+                called=called,
+                fewest=FEWEST,
+                most=MOST,
+                rows=rows,
+                default=default,
+            ),
             parameter=called,
             given=str(rows),
         )
@@ -32,7 +40,7 @@ def check_seed(seed: int) -> None:
     """UsageError unless the seed is one that a sample can be drawn from."""
     if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < _SEEDS:
         raise UsageError(
-            f"seed must be a whole number from 0 to {_SEEDS - 1}; received {seed}.",
+            say("seed must be a whole number from 0 to {seeds}; received {seed}.", seeds=_SEEDS - 1, seed=seed),
             parameter="seed",
             given=str(seed),
         )
@@ -46,8 +54,11 @@ def claim(directory: AnyPath, names: tuple[str, ...], *, overwrite: bool) -> tup
     for path in paths:
         if path.exists() and not overwrite:
             raise PathInvalid(
-                f"{path} exists, and a sample replaces no file unless asked to. Name another folder, or add "
-                "--overwrite (in Python: overwrite=True).",
+                say(
+                    "{path} exists, and a sample replaces no file unless asked to. Name another folder, or add "
+                    "--overwrite (in Python: overwrite=True).",
+                    path=path,
+                ),
                 file=str(path),
             )
     return paths

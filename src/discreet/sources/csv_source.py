@@ -15,8 +15,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, ClassVar, Final
 
+from discreet.catalogue import language, say, say_count, speaking
 from discreet.errors import FileRefused, UsageError
-from discreet.paths import open_regular
+from discreet.paths import open_regular, tell_reason
 from discreet.sources.source import DataSource, FileLimits, clean_name
 
 __all__ = ["DELIMITERS", "ENCODINGS", "CsvSource"]
@@ -39,7 +40,7 @@ class CsvSource(DataSource):
         super().__init__(file, limits)
         self._encoding = _known_encoding(encoding)
         if delimiter is not None and delimiter not in DELIMITERS:
-            raise UsageError("delimiter must be one of , ; | or a tab.", delimiter=delimiter)
+            raise UsageError(say("delimiter must be one of , ; | or a tab."), delimiter=delimiter)
         with self._open() as stream:
             self._head, _ = self._split_head(stream)
         self.delimiter = delimiter or _sniff(self._head, file)
@@ -91,13 +92,13 @@ class CsvSource(DataSource):
         try:
             return next(csv.reader(io.StringIO(self._head, newline=""), delimiter=self.delimiter, strict=True))
         except (StopIteration, csv.Error):
-            raise self.refusal("has a first line that cannot be read as column names") from None
+            raise self.refusal(say("has a first line that cannot be read as column names")) from None
 
     def _open(self) -> _Utf8Stream:
         try:
             raw: Any = open_regular(self.file)
         except OSError as error:
-            raise self.refusal(f"cannot be read: {error.strerror}") from None
+            raise self.refusal(say("cannot be read: {reason}", reason=tell_reason(error))) from None
         packed = raw if self.file.name.lower().endswith(".gz") else None
         return _Utf8Stream(raw, self._encoding, self.limits, self.file.name, packed=packed)
 
@@ -110,14 +111,14 @@ class CsvSource(DataSource):
         end = _line_end(data)
         if end is None:
             if len(data) >= _HEAD_BYTES:
-                raise self.refusal(f"has a first line longer than {_HEAD_BYTES:,} bytes")
+                raise self.refusal(say("has a first line longer than {most:,} bytes", most=_HEAD_BYTES))
             end = len(data)
         try:
             head = data[:end].decode("utf-8")
         except UnicodeDecodeError:
             raise self._not_utf8() from None
         if "\0" in head:
-            raise self.refusal("is not text")
+            raise self.refusal(say("is not text"))
         return head, data[end:].lstrip(b"\r\n") if data[end:].strip(b"\r\n") else b""
 
     def _explained(self, error: Exception, ragged: _Ragged) -> FileRefused:
@@ -129,19 +130,31 @@ class CsvSource(DataSource):
         if ragged.count:
             return self._ragged(ragged)
         if "straddl" in text or "block" in text:
-            return self.refusal(f"has a row longer than {_BLOCK_BYTES:,} bytes; look for an open quote")
-        return self.refusal("cannot be read as delimited text")
+            return self.refusal(say("has a row longer than {most:,} bytes; look for an open quote", most=_BLOCK_BYTES))
+        return self.refusal(say("cannot be read as delimited text"))
 
     def _not_utf8(self) -> FileRefused:
         return self.refusal(
-            "is not UTF-8 text" if self._encoding != "utf-8" else "is not UTF-8; try --encoding latin-1"
+            say("is not UTF-8 text") if self._encoding != "utf-8" else say("is not UTF-8; try --encoding latin-1")
         )
 
     def _ragged(self, ragged: _Ragged) -> FileRefused:
-        several = f"{ragged.count:,} rows" if ragged.count > 1 else "1 row"
-        more = "at least " if ragged.count >= _RAGGED_LIMIT else ""
+        fields = len(self._names)
+        if ragged.count >= _RAGGED_LIMIT:
+            return self.refusal(
+                say(
+                    "has at least {rows:,} rows with another number of fields than its header, which has {fields}",
+                    rows=ragged.count,
+                    fields=fields,
+                )
+            )
         return self.refusal(
-            f"has {more}{several} with another number of fields than its header, which has {len(self._names)}"
+            say_count(
+                "has {count:,} row with another number of fields than its header, which has {fields}",
+                "has {count:,} rows with another number of fields than its header, which has {fields}",
+                ragged.count,
+                fields=fields,
+            )
         )
 
 
@@ -192,11 +205,14 @@ class _Utf8Stream:
             try:
                 data: bytes = self._raw.read(size)
             except (EOFError, zlib.error, gzip.BadGzipFile):
-                raise FileRefused(f"'{self._name}' is a damaged gzip file.", file=self._name) from None
+                raise FileRefused(say("'{name}' is a damaged gzip file.", name=self._name), file=self._name) from None
             self._unpacked += len(data)
             if self._unpacked > self._most():
                 raise FileRefused(
-                    f"'{self._name}' unpacks to far more than its size allows; unpack it yourself and look.",
+                    say(
+                        "'{name}' unpacks to far more than its size allows; unpack it yourself and look.",
+                        name=self._name,
+                    ),
                     file=self._name,
                 )
             if self._decoder is None:
@@ -205,7 +221,8 @@ class _Utf8Stream:
                 text = self._decoder.decode(data, final=not data)
             except UnicodeError:
                 raise FileRefused(
-                    f"'{self._name}' is not in the encoding given; try another --encoding.", file=self._name
+                    say("'{name}' is not in the encoding given; try another --encoding.", name=self._name),
+                    file=self._name,
                 ) from None
             if text or not data:
                 return text.encode("utf-8")
@@ -217,12 +234,13 @@ class _Utf8Stream:
 
 
 class _Rest(io.RawIOBase):
-    """What follows the header, as the file object that Arrow reads from."""
+    """What follows the header, as the file object that Arrow reads from, in a thread of its own."""
 
     def __init__(self, first: bytes, stream: _Utf8Stream) -> None:
         super().__init__()
         self._first = first
         self._stream = stream
+        self._language = language()
 
     def readable(self) -> bool:
         return True
@@ -232,7 +250,8 @@ class _Rest(io.RawIOBase):
         if self._first:
             part, self._first = self._first[:wanted], self._first[wanted:]
             return part
-        return self._stream.read(wanted)
+        with speaking(self._language):
+            return self._stream.read(wanted)
 
 
 def _known_encoding(encoding: str | None) -> str:
@@ -246,7 +265,7 @@ def _known_encoding(encoding: str | None) -> str:
     if found == "utf-8-sig":
         return "utf-8"
     if found not in known:
-        raise UsageError(f"encoding must be one of {', '.join(ENCODINGS)}.", encoding=encoding)
+        raise UsageError(say("encoding must be one of {encodings}.", encodings=", ".join(ENCODINGS)), encoding=encoding)
     return known[found]
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Final, Protocol, runtime_checkable
 
+from discreet.catalogue import say
 from discreet.sources.parquet_source import flatten_column
 from discreet.sources.source import DataSource, FileLimits, clean_name
 
@@ -34,7 +35,7 @@ class FrameSource(DataSource):
         try:
             self._reader = pa.RecordBatchReader.from_stream(frame)
         except (pa.ArrowException, TypeError, ValueError):
-            why = "cannot be read as a table: two columns share a name, or one mixes sorts of values"
+            why = say("cannot be read as a table: two columns share a name, or one mixes sorts of values")
             raise self.refusal(why) from None
         self._names = tuple(clean_name(name) for name in self._reader.schema.names)
         self.check_columns()
@@ -54,4 +55,4 @@ class FrameSource(DataSource):
                     arrays = [flatten_column(batch.column(index), self._names[index], self) for index in indices]
                     yield pa.RecordBatch.from_arrays(arrays, names=list(names))
         except pa.ArrowException:
-            raise self.refusal("cannot be read to its end") from None
+            raise self.refusal(say("cannot be read to its end")) from None

@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Any, ClassVar, Final
 from urllib.parse import unquote
 
+from discreet.catalogue import say
 from discreet.errors import FileRefused
+from discreet.paths import tell_reason
 from discreet.sources.parquet_source import ParquetSource, flat_type
 from discreet.sources.source import FORMATS, DataSource, FileLimits, clean_name
 
@@ -43,7 +45,7 @@ class ParquetFolder(DataSource):
         super().__init__(folder, limits)
         self._parts = tuple(self._find())
         if not self._parts:
-            raise self.refusal("holds no Parquet file")
+            raise self.refusal(say("holds no Parquet file"))
         first = self._parts[0]
         self._keys = tuple(key for key, _ in first.values)
         opened = self._open(first, limits)
@@ -53,9 +55,12 @@ class ParquetFolder(DataSource):
         for part in self._parts:
             source = self._open_alike(part, limits)
             size, rows, expanded = size + part.size, rows + source.rows, expanded + source.expanded_bytes
-            self._hold("bytes", size, limits.file_bytes)
-            self._hold("rows", rows, limits.rows)
-            self._hold("bytes unpacked", expanded, limits.expanded_bytes)
+            if size > (most := limits.file_bytes):
+                raise self.refusal(say("holds more than {most:,} bytes in all, which is the limit", most=most))
+            if rows > (most := limits.rows):
+                raise self.refusal(say("holds more than {most:,} rows in all, which is the limit", most=most))
+            if expanded > (most := limits.expanded_bytes):
+                raise self.refusal(say("holds more than {most:,} bytes unpacked in all, which is the limit", most=most))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -99,14 +104,14 @@ class ParquetFolder(DataSource):
                 elif self._is_data(entry, shown):
                     found[shown] = path.resolve(), entry.stat().st_size
                     if len(found) > self.limits.files:
-                        raise self.refusal(f"holds more than {self.limits.files:,} files")
+                        raise self.refusal(say("holds more than {most:,} files", most=self.limits.files))
         whose: dict[Path, str] = {}
         for shown in sorted(found):
             real, size = found[shown]
             if not real.is_relative_to(top):
-                raise self._refuse(shown, "is a link that leads out of the folder")
+                raise self._refuse(shown, say("is a link that leads out of the folder"))
             if (other := whose.setdefault(real, shown)) != shown:
-                raise self._refuse(shown, f"is a link to '{other}', whose rows would count twice")
+                raise self._refuse(shown, say("is a link to '{other}', whose rows would count twice", other=other))
             yield _Part(real, shown, size, tuple(self._values(shown)))
 
     def _entries(self, folder: Path) -> Iterator[os.DirEntry[str]]:
@@ -114,8 +119,8 @@ class ParquetFolder(DataSource):
             with os.scandir(folder) as entries:
                 yield from (entry for entry in entries if not entry.name.startswith(_PASSED_OVER))
         except OSError as error:
-            reason = error.strerror or "the system refused"
-            raise self._refuse(self._shown(folder), f"cannot be read: {reason}") from None
+            reason = tell_reason(error)
+            raise self._refuse(self._shown(folder), say("cannot be read: {reason}", reason=reason)) from None
 
     def _is_data(self, entry: os.DirEntry[str], shown: str) -> bool:
         """Whether to read it; what may be data and is not read is refused, so that nothing is lost silently."""
@@ -125,12 +130,12 @@ class ParquetFolder(DataSource):
         except OSError:
             leads_to_folder = regular = False
         if leads_to_folder:
-            raise self._refuse(shown, "is a link to a folder; put the folder there itself")
+            raise self._refuse(shown, say("is a link to a folder; put the folder there itself"))
         name = entry.name.lower()
         if name.endswith(_OTHER_DATA):
-            raise self._refuse(shown, "is no Parquet file; a folder holds Parquet files alone")
+            raise self._refuse(shown, say("is no Parquet file; a folder holds Parquet files alone"))
         if name.endswith(".parquet") and not regular:
-            raise self._refuse(shown, "is not a regular file")
+            raise self._refuse(shown, say("is not a regular file"))
         return name.endswith(".parquet")
 
     def _shown(self, path: Path) -> str:
@@ -139,7 +144,7 @@ class ParquetFolder(DataSource):
         try:
             text.encode()
         except UnicodeEncodeError:
-            raise self.refusal("holds a file or folder whose name is not UTF-8") from None
+            raise self.refusal(say("holds a file or folder whose name is not UTF-8")) from None
         return text
 
     def _values(self, shown: str) -> Iterator[tuple[str, str | None]]:
@@ -150,7 +155,7 @@ class ParquetFolder(DataSource):
             try:
                 name, text = (unquote(half, errors="strict") for half in (key, value))
             except UnicodeDecodeError:
-                raise self._refuse(shown, "has a part of its path that is not UTF-8 once decoded") from None
+                raise self._refuse(shown, say("has a part of its path that is not UTF-8 once decoded")) from None
             yield clean_name(name), None if text == _ABSENT else text
 
     # --- the same columns in every file -------------------------------------------------------------------------------
@@ -161,28 +166,36 @@ class ParquetFolder(DataSource):
     def _open_alike(self, part: _Part, limits: FileLimits) -> ParquetSource:
         """A file of the folder, refused where its columns are not those of the first."""
         source = self._open(part, limits)
-        columns, first = _columns(source), f"'{self._parts[0].shown}'"
+        columns, first = _columns(source), self._parts[0].shown
         for name in () if columns == self._columns else {**self._columns, **columns}:
             ours, theirs = self._columns.get(name, []), columns.get(name, [])
             if len(theirs) < len(ours):
-                raise source.refusal(f"lacks column '{name}', which {first} has")
+                raise source.refusal(say("lacks column '{name}', which '{first}' has", name=name, first=first))
             if len(theirs) > len(ours):
-                raise source.refusal(f"has column '{name}', which {first} lacks")
+                raise source.refusal(say("has column '{name}', which '{first}' lacks", name=name, first=first))
             if ours != theirs:
                 raise source.refusal(
-                    f"has column '{name}' as {', '.join(theirs)} and {first} as {', '.join(ours)}. Write both alike"
+                    say(
+                        "has column '{name}' as {theirs} and '{first}' as {ours}. Write both alike",
+                        name=name,
+                        theirs=", ".join(theirs),
+                        first=first,
+                        ours=", ".join(ours),
+                    )
                 )
         if tuple(key for key, _ in part.values) != self._keys:
-            named = ", ".join(f"{key}=…" for key in self._keys) or "without key=value"
-            raise source.refusal(f"lies in other folders key=value than the first file, which is in: {named}")
+            if not self._keys:
+                raise source.refusal(
+                    say("lies in other folders key=value than the first file, which is in: without key=value")
+                )
+            folders = ", ".join(f"{key}=…" for key in self._keys)
+            raise source.refusal(
+                say("lies in other folders key=value than the first file, which is in: {folders}", folders=folders)
+            )
         return source
 
-    def _hold(self, what: str, found: int, limit: int) -> None:
-        if found > limit:
-            raise self.refusal(f"holds more than {limit:,} {what} in all, which is the limit")
-
     def _refuse(self, shown: str, why: str) -> FileRefused:
-        return self.refusal(f"cannot be added: '{shown}' {why}")
+        return self.refusal(say("cannot be added: '{file}' {why}", file=shown, why=why))
 
 
 def _columns(source: ParquetSource) -> dict[str, list[str]]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
+from discreet.catalogue import say
 from discreet.sources.source import DataSource, FileLimits, clean_name
 
 __all__ = ["ParquetSource", "flat_type", "flatten_column"]
@@ -31,13 +32,19 @@ class ParquetSource(DataSource):
                 groups = [metadata.row_group(index) for index in range(metadata.num_row_groups)]
                 self.rows, self.expanded_bytes = metadata.num_rows, sum(group.total_byte_size for group in groups)
         except (pa.ArrowException, OSError):
-            raise self.refusal("cannot be read as Parquet") from None
+            raise self.refusal(say("cannot be read as Parquet")) from None
         self._raw_names = list(self.schema.names)
         self._names = tuple(clean_name(name) for name in self._raw_names)
         if self.rows > limits.rows:
-            raise self.refusal(f"has {self.rows:,} rows; the limit is {limits.rows:,}")
+            raise self.refusal(say("has {rows:,} rows; the limit is {limit:,}", rows=self.rows, limit=limits.rows))
         if self.expanded_bytes > limits.expanded_bytes:
-            raise self.refusal(f"unpacks to {self.expanded_bytes:,} bytes; the limit is {limits.expanded_bytes:,}")
+            raise self.refusal(
+                say(
+                    "unpacks to {size:,} bytes; the limit is {limit:,}",
+                    size=self.expanded_bytes,
+                    limit=limits.expanded_bytes,
+                )
+            )
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -59,15 +66,15 @@ class ParquetSource(DataSource):
                 for batch in opened.iter_batches(batch_size=_BATCH_ROWS, columns=raw, use_threads=False):
                     rows += batch.num_rows
                     if rows > self.limits.rows:
-                        raise self.refusal(f"has more than {self.limits.rows:,} rows")
+                        raise self.refusal(say("has more than {most:,} rows", most=self.limits.rows))
                     wide = sum(map(_written_bytes, batch.columns))
                     unpacked += wide
                     if unpacked > self.limits.expanded_bytes or wide > _BATCH_BYTES:
-                        raise self.refusal("unpacks to far more than its size allows")
+                        raise self.refusal(say("unpacks to far more than its size allows"))
                     arrays = [flatten_column(batch.column(name), name, self) for name in raw]
                     yield pa.RecordBatch.from_arrays(arrays, names=list(names))
         except (pa.ArrowException, OSError):
-            raise self.refusal("cannot be read as Parquet: it is damaged or cut short") from None
+            raise self.refusal(say("cannot be read as Parquet: it is damaged or cut short")) from None
 
 
 def _written_bytes(array: Any) -> int:
@@ -100,7 +107,7 @@ def flatten_column(array: Any, name: str, source: DataSource) -> Any:
         array = array.dictionary_decode()
         kind = array.type
     if types.is_nested(kind):
-        raise source.refusal(f"holds a nested column, '{clean_name(name)}'; flatten it first")
+        raise source.refusal(say("holds a nested column, '{name}'; flatten it first", name=clean_name(name)))
     if types.is_integer(kind) or types.is_boolean(kind) or types.is_null(kind):
         return array.cast(pa.string()) if types.is_null(kind) else array
     if types.is_floating(kind):
@@ -109,7 +116,9 @@ def flatten_column(array: Any, name: str, source: DataSource) -> Any:
         text = _plain_decimals(array) if types.is_decimal(kind) else array.cast(pa.string())
         text.validate(full=True)
     except pa.ArrowException:
-        raise source.refusal(f"holds a column that is no number or UTF-8 text, '{clean_name(name)}'") from None
+        raise source.refusal(
+            say("holds a column that is no number or UTF-8 text, '{name}'", name=clean_name(name))
+        ) from None
     return text
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
+from discreet.catalogue import say, say_count
 from discreet.errors import FileRefused, nearest
 from discreet.paths import AnyPath, as_path
 
@@ -22,6 +23,7 @@ __all__ = ["FORMATS", "DataSource", "FileLimits", "VariableNotes", "choose_colum
 STAT_FORMATS: Final = (".sas7bdat", ".xpt", ".dta", ".sav", ".zsav", ".por")
 CSV_FORMATS: Final = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz")
 FORMATS: Final = (*CSV_FORMATS, ".parquet", *STAT_FORMATS)
+_MOST_SHOWN: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +73,19 @@ class DataSource(ABC):
     def check_columns(self) -> None:
         """Refuse a file without columns, or with too many."""
         if not self.names:
-            raise self.refusal("has no columns")
+            raise self.refusal(say("has no columns"))
         if len(self.names) > self.limits.columns:
-            raise self.refusal(f"has {len(self.names):,} columns; the limit is {self.limits.columns:,}")
+            raise self.refusal(
+                say(
+                    "has {columns:,} columns; the limit is {limit:,}",
+                    columns=len(self.names),
+                    limit=self.limits.columns,
+                )
+            )
 
     def refusal(self, why: str) -> FileRefused:
-        return FileRefused(f"'{self.shown}' {why}.", file=self.shown)
+        """`why` is said of the file: "has no columns"."""
+        return FileRefused(say("'{file}' {why}.", file=self.shown, why=why), file=self.shown)
 
 
 def clean_name(name: str) -> str:
@@ -101,12 +110,20 @@ def open_source(
         return folder
     name = file.name.lower()
     if not file.is_file():
-        raise FileRefused(f"'{file.name}' is not a regular file.", file=file.name)
+        raise FileRefused(say("'{name}' is not a regular file.", name=file.name), file=file.name)
     size = file.stat().st_size
     if size == 0:
-        raise FileRefused(f"'{file.name}' is empty.", file=file.name)
+        raise FileRefused(say("'{name}' is empty.", name=file.name), file=file.name)
     if size > limits.file_bytes:
-        raise FileRefused(f"'{file.name}' has {size:,} bytes; the limit is {limits.file_bytes:,}.", file=file.name)
+        raise FileRefused(
+            say(
+                "'{name}' has {size:,} bytes; the limit is {limit:,}.",
+                name=file.name,
+                size=size,
+                limit=limits.file_bytes,
+            ),
+            file=file.name,
+        )
     source: DataSource
     if name.endswith(CSV_FORMATS):
         from discreet.sources.csv_source import CsvSource
@@ -121,7 +138,9 @@ def open_source(
 
         source = StatSource(file, limits, encoding=encoding)
     else:
-        raise FileRefused(f"'{file.name}' is none of {', '.join(FORMATS)}.", file=file.name)
+        raise FileRefused(
+            say("'{name}' is none of {formats}.", name=file.name, formats=", ".join(FORMATS)), file=file.name
+        )
     source.check_columns()
     return source
 
@@ -131,12 +150,14 @@ def choose_columns(source: DataSource, wanted: Sequence[str]) -> tuple[str, ...]
     names = source.names
     absent = [name for name in wanted if name not in names]
     if absent:
-        lines = [_told(name, names) for name in absent[:10]]
-        more = f" and {len(absent) - 10} more" if len(absent) > 10 else ""
-        raise source.refusal(f"lacks {'columns' if len(absent) > 1 else 'column'} {', '.join(lines)}{more}")
+        shown = ", ".join(_told(name, names) for name in absent[:_MOST_SHOWN])
+        if (more := len(absent) - _MOST_SHOWN) > 0:
+            raise source.refusal(say("lacks columns {names} and {more} more", names=shown, more=more))
+        raise source.refusal(say_count("lacks column {names}", "lacks columns {names}", len(absent), names=shown))
     double = sorted({name for name in wanted if names.count(name) > 1})
     if double:
-        raise source.refusal(f"has more than one column named {', '.join(repr(name) for name in double[:10])}")
+        shown = ", ".join(say("'{name}'", name=name) for name in double[:_MOST_SHOWN])
+        raise source.refusal(say("has more than one column named {names}", names=shown))
     used = set(wanted)
     return tuple(name for name in names if name not in used)
 
@@ -144,4 +165,6 @@ def choose_columns(source: DataSource, wanted: Sequence[str]) -> tuple[str, ...]
 def _told(name: str, names: Sequence[str]) -> str:
     by_case = {known.lower(): known for known in names}
     guess = by_case.get(name.lower()) or nearest(name, names)
-    return f"'{name}' (did you mean '{guess}'?)" if guess else f"'{name}'"
+    if guess:
+        return say("'{name}' (did you mean '{guess}'?)", name=name, guess=guess)
+    return say("'{name}'", name=name)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
+from discreet.catalogue import Phrase, say
 from discreet.errors import ExtraMissing
 from discreet.sources.source import DataSource, FileLimits, VariableNotes, clean_name
 
@@ -36,7 +37,7 @@ class StatSource(DataSource):
         try:
             import pyreadstat
         except ImportError:
-            raise ExtraMissing(needed_for=f"reading '{file.name}'", extra="formats") from None
+            raise ExtraMissing(needed_for=Phrase("reading '{name}'", name=file.name), extra="formats") from None
         self._suffix = file.suffix.lower()
         self._read = getattr(pyreadstat, _READERS[self._suffix])
         self._options: dict[str, Any] = {"output_format": "dict"}
@@ -48,7 +49,7 @@ class StatSource(DataSource):
         try:
             _, self._meta = self._read(str(file), metadataonly=True, **self._options)
         except self._errors:
-            raise self.refusal(f"cannot be read as {self._suffix}") from None
+            raise self.refusal(say("cannot be read as {suffix}", suffix=self._suffix)) from None
         self._check_size()
         self._raw_names = list(self._meta.column_names)
         self._names = tuple(clean_name(name) for name in self._raw_names)
@@ -58,7 +59,13 @@ class StatSource(DataSource):
         self._width = max(1, sum(self._meta.variable_storage_width.values()))
         expanded = (self._meta.number_rows or 0) * self._width
         if expanded > self.limits.expanded_bytes:
-            raise self.refusal(f"unpacks to {expanded:,} bytes; the limit is {self.limits.expanded_bytes:,}")
+            raise self.refusal(
+                say(
+                    "unpacks to {size:,} bytes; the limit is {limit:,}",
+                    size=expanded,
+                    limit=self.limits.expanded_bytes,
+                )
+            )
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -89,7 +96,9 @@ class StatSource(DataSource):
                     str(self.file), row_offset=offset, row_limit=_CHUNK_ROWS, usecols=raw, **self._options
                 )
             except self._errors:
-                raise self.refusal(f"cannot be read as {self._suffix}: it is damaged or cut short") from None
+                raise self.refusal(
+                    say("cannot be read as {suffix}: it is damaged or cut short", suffix=self._suffix)
+                ) from None
             count = len(rows[raw[0]]) if raw[0] in rows else 0
             if count == 0:
                 return

@@ -120,7 +120,7 @@ if TYPE_CHECKING:
     from discreet.sql.sensitivity import Sensitivities, Sensitivity, sensitivities
     from discreet.sql.serialisation import Serialisation, digest, plan_hash
     from discreet.sql.statement import MeasureFace, Statement, WrittenAggregate, WrittenCount
-    from discreet.sql.wording import plural, word_number, word_statement
+    from discreet.sql.wording import word_number, word_statement
 else:
     __getattr__, __dir__ = open_door(__name__)
 
@@ -231,7 +231,6 @@ __all__ = [
     "next_identity",
     "parse_condition",
     "plan_hash",
-    "plural",
     "read_conditions",
     "read_mended",
     "read_statement",

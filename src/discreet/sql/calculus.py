@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from discreet.cards import Card, Column, ColumnKind, Membership, SizeRule
+from discreet.catalogue import say
 from discreet.errors import QueryRefused
 from discreet.sql.algebra import (
     Absolute,
@@ -183,9 +184,11 @@ def _facts_above(
 def key_join_refused() -> QueryRefused:
     """Why nothing but `elastic` is done with a join on a key."""
     return QueryRefused(
-        "datasets are joined on the unit they share, as in ON a.person_id = b.person_id. A join on another column lets "
-        "one unit move as many rows as others have, and is admitted only in custodians' comparisons under the strategy "
-        "`elastic`. Join on the unit, or let the custodian add the other side as a public table.",
+        say(
+            "datasets are joined on the unit they share, as in ON a.person_id = b.person_id. A join on another column "
+            "lets one unit move as many rows as others have, and is admitted only in custodians' comparisons under the "
+            "strategy `elastic`. Join on the unit, or let the custodian add the other side as a public table."
+        ),
         part="JOIN",
     )
 
@@ -325,8 +328,12 @@ def _join(left: Facts, right: Facts, *, known: bool) -> Facts:
     rows = left.rows * right.rows
     if rows > MOST_ROWS:
         raise QueryRefused(
-            f"one unit could have {rows:,} rows after this join; at most {MOST_ROWS:,} are joined. Aggregate one side "
-            "per unit first, as in (SELECT id, SUM(x) AS total FROM dataset GROUP BY id)."
+            say(
+                "one unit could have {rows:,} rows after this join; at most {most:,} are joined. Aggregate "
+                "one side per unit first, as in (SELECT id, SUM(x) AS total FROM dataset GROUP BY id).",
+                rows=rows,
+                most=MOST_ROWS,
+            )
         )
     return Facts(
         rows=rows,
@@ -471,8 +478,10 @@ def _checked(span: Span) -> Span:
 def _require_reach(reach: int) -> None:
     if reach > WIDEST:
         raise QueryRefused(
-            "an expression of this statement could leave 64-bit integers. Multiply fewer columns, or CLAMP them first, "
-            "as in CLAMP(x, 0, 1000); or give the columns a coarser step in the card."
+            say(
+                "an expression of this statement could leave 64-bit integers. Multiply fewer columns, or CLAMP "
+                "them first, as in CLAMP(x, 0, 1000); or give the columns a coarser step in the card."
+            )
         )
 
 

@@ -16,6 +16,7 @@ from math import prod
 from typing import Final
 
 from discreet.cards import Card
+from discreet.catalogue import Phrase, say, say_count
 from discreet.errors import QueryRefused
 from discreet.guarantees import Neighbours
 from discreet.sql.algebra import (
@@ -38,7 +39,7 @@ from discreet.sql.calculus import Facts, Interval, Span, ends_of, facts_of, span
 
 __all__ = ["TRIMMED_ONLY", "Sensitivities", "Sensitivity", "sensitivities"]
 
-TRIMMED_ONLY: Final = (
+TRIMMED_ONLY: Final = Phrase(
     "TRIMMED_AVG is read only for custodians' comparisons under the strategy `smooth` (discreet sensitivity "
     "--custodian). Ask for MEDIAN, or for AVG(CLAMP(column, low, high))."
 )
@@ -82,7 +83,7 @@ def sensitivities(
     many measures gives the facts of the plan's relation, so that they are worked out once.
     """
     if isinstance(measure, Trimmed):
-        raise QueryRefused(TRIMMED_ONLY, part="TRIMMED_AVG")
+        raise QueryRefused(str(TRIMMED_ONLY), part="TRIMMED_AVG")
     if facts is None:
         facts = facts_of(plan.source, cards)
     if isinstance(measure, Marginal):
@@ -133,14 +134,13 @@ def _sensitivity(
             return _units(plan, facts, neighbours, moving)
         case Rows(value):
             certain = value is None or _certain(span_of(value, facts), facts)
-            return _moved(facts, (1, 1), certain, neighbours, moving, "counts 1")
+            return _moved(facts, (1, 1), certain, neighbours, moving, _unit_counts(facts.rows))
         case Total(value):
             _require_bounds(value, facts)
             span = span_of(value, facts)
             low, high = ends_of(span)
-            return _moved(
-                facts, (low, high), _certain(span, facts), neighbours, moving, f"adds between {low:,} and {high:,}"
-            )
+            unit = _unit_adds(facts.rows, low, high)
+            return _moved(facts, (low, high), _certain(span, facts), neighbours, moving, unit)
 
 
 def _certain(span: Span, facts: Facts) -> bool:
@@ -173,7 +173,13 @@ def _residual(plan: Plan, measure: Residual, cards: Mapping[str, Card], facts: F
         if changes and one_sided:  # l1 is twice what one unit adds to a cell
             squared = min(squared, (item.l1 / 2) ** 2 * _exchanged(spread, apart=bool(measure.whole)))
         l1 = item.l1 * prod(2 * (size - 1) for size in spread)
-        found.append(_bound(l1, squared, f"{item.derivation}; taken along {_plural(len(spread), 'line')} of cells"))
+        derivation = say_count(
+            "{derivation}; taken along {count:,} line of cells",
+            "{derivation}; taken along {count:,} lines of cells",
+            len(spread),
+            derivation=item.derivation,
+        )
+        found.append(_bound(l1, squared, derivation))
     return Sensitivities(base.key if len(found) > 1 else None, tuple(found))
 
 
@@ -192,21 +198,45 @@ def _exchanged(sizes: list[int], *, apart: bool) -> Fraction:
     return Fraction(max(alone, *(2 * alone - 2 * inner for inner in together)))
 
 
-def _moved(facts: Facts, row: Interval, certain: bool, neighbours: Neighbours, moving: bool, adds: str) -> Sensitivity:
-    """Counts and sums: the share of a unit, and what its coming, going or changing does to the cells."""
+def _moved(facts: Facts, row: Interval, certain: bool, neighbours: Neighbours, moving: bool, unit: str) -> Sensitivity:
+    """Counts and sums: the share of a unit, and what its coming, going or changing does to the cells.
+
+    `unit` says what a unit has and adds.
+    """
     k = facts.rows
     low, high = min(row[0], k * row[0]), max(row[1], k * row[1])
     if not (certain and facts.steady):
         low, high = min(low, 0), max(high, 0)
     reach, width = max(abs(low), abs(high)), high - low
-    unit = f"a unit has at most {_plural(k, 'row')} here and each {adds}"
     if neighbours is Neighbours.ADD_REMOVE:
-        return _bound(reach, reach**2, f"{unit}: adding or removing it moves {reach:,}")
+        return _bound(reach, reach**2, say("{unit}: adding or removing it moves {moved:,}", unit=unit, moved=reach))
+    if not moving and width:
+        why = say("{unit}, its group is public: replacing it moves {moved:,}", unit=unit, moved=width)
+        return _bound(width, width**2, why)
     if not moving:
-        stays = "its group is public" if width else "whether it counts, and where, is public"
-        return _bound(width, width**2, f"{unit}, {stays}: replacing it moves {width:,}")
+        why = say("{unit}, whether it counts, and where, is public: replacing it moves {moved:,}", unit=unit, moved=0)
+        return _bound(0, 0, why)
     squared = max(2 * reach**2, width**2)
-    return _bound(2 * reach, squared, f"{unit} and may leave one cell for another: replacing it moves {2 * reach:,}")
+    why = say("{unit} and may leave one cell for another: replacing it moves {moved:,}", unit=unit, moved=2 * reach)
+    return _bound(2 * reach, squared, why)
+
+
+def _unit_counts(rows: int) -> str:
+    return say_count(
+        "a unit has at most {count:,} row here and each counts 1",
+        "a unit has at most {count:,} rows here and each counts 1",
+        rows,
+    )
+
+
+def _unit_adds(rows: int, low: int, high: int) -> str:
+    return say_count(
+        "a unit has at most {count:,} row here and each adds between {low:,} and {high:,}",
+        "a unit has at most {count:,} rows here and each adds between {low:,} and {high:,}",
+        rows,
+        low=low,
+        high=high,
+    )
 
 
 def _units(plan: Plan, facts: Facts, neighbours: Neighbours, moving: bool) -> Sensitivity:
@@ -214,29 +244,56 @@ def _units(plan: Plan, facts: Facts, neighbours: Neighbours, moving: bool) -> Se
     free = [key for key in plan.keys if not facts.spans[key.field.column].public]
     cells = facts.rows * 2 if any(key.cells is None for key in free) else prod(len(key.cells or ()) for key in free)
     reached = min(facts.rows, cells)
-    unit = f"a unit counts once in at most {_plural(reached, 'cell')}"
+    unit = say_count(
+        "a unit counts once in at most {count:,} cell", "a unit counts once in at most {count:,} cells", reached
+    )
     if neighbours is Neighbours.ADD_REMOVE:
-        return _bound(reached, reached, f"{unit}: adding or removing it moves {reached:,}")
+        return _bound(reached, reached, say("{unit}: adding or removing it moves {moved:,}", unit=unit, moved=reached))
     if not moving:
         width = 0 if facts.steady else 1
-        return _bound(width, width, f"{unit}, which is public: replacing it moves {width}")
+        return _bound(
+            width, width, say("{unit}, which is public: replacing it moves {moved:,}", unit=unit, moved=width)
+        )
     changed = min(2 * reached, cells)
-    return _bound(changed, changed, f"{unit} and may enter as many others: replacing it moves {changed:,}")
+    why = say("{unit} and may enter as many others: replacing it moves {moved:,}", unit=unit, moved=changed)
+    return _bound(changed, changed, why)
 
 
 def _score(step: Fraction, k: int, neighbours: Neighbours, moving: bool) -> Sensitivity:
     """Scores of candidates: one row that comes or goes moves each by at most `step`, one that changes by at most 1."""
-    rows = f"a unit has at most {_plural(k, 'row')} here"
     if neighbours is Neighbours.ADD_REMOVE:
-        total, why = k * step, f"each that comes or goes moves a score by at most {step}"
+        total = k * step
+        why = say_count(
+            "a unit has at most {count:,} row here; each that comes or goes moves a score by at most {step}: scores "
+            "move by {moved}",
+            "a unit has at most {count:,} rows here; each that comes or goes moves a score by at most {step}: scores "
+            "move by {moved}",
+            k,
+            step=step,
+            moved=total,
+        )
     elif moving:
-        total, why = (
-            2 * k * step,
-            f"each may leave one cell and enter another, moving a score of each by at most {step}",
+        total = 2 * k * step
+        why = say_count(
+            "a unit has at most {count:,} row here; each may leave one cell and enter another, moving a score of each "
+            "by at most {step}: scores move by {moved}",
+            "a unit has at most {count:,} rows here; each may leave one cell and enter another, moving a score of each "
+            "by at most {step}: scores move by {moved}",
+            k,
+            step=step,
+            moved=total,
         )
     else:
-        total, why = Fraction(k), "each that changes moves a score by at most 1"
-    return _bound(total, total**2, f"{rows}; {why}: scores move by {total}")
+        total = Fraction(k)
+        why = say_count(
+            "a unit has at most {count:,} row here; each that changes moves a score by at most 1: scores move by "
+            "{moved}",
+            "a unit has at most {count:,} rows here; each that changes moves a score by at most 1: scores move by "
+            "{moved}",
+            k,
+            moved=total,
+        )
+    return _bound(total, total**2, why)
 
 
 def _bound(l1: int | Fraction, squared_l2: int | Fraction, derivation: str) -> Sensitivity:
@@ -247,13 +304,12 @@ def _require_bounds(value: Value, facts: Facts) -> None:
     span = span_of(value, facts)
     if span.bounded:
         return
-    names = ", ".join(f"'{name}'" for _, name in sorted(span.lineage))
+    names = ", ".join(say("'{name}'", name=name) for _, name in sorted(span.lineage))
     raise QueryRefused(
-        f"what is summed or ranked needs bounds, and the card gives none for {names}. Add `bounds: [low, high]` to the "
-        "column in the card, or write CLAMP(column, low, high) in the statement.",
+        say(
+            "what is summed or ranked needs bounds, and the card gives none for {names}. Add `bounds: [low, "
+            "high]` to the column in the card, or write CLAMP(column, low, high) in the statement.",
+            names=names,
+        ),
         part="bounds",
     )
-
-
-def _plural(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'s' if number != 1 else ''}"

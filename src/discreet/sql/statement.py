@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 
+from discreet.catalogue import Phrase
 from discreet.results import KeyFace
 from discreet.sql.algebra import Identity, Measure, Plan
 from discreet.sql.outputs import All, KeyAmong, Presentation, Selection
@@ -21,10 +22,27 @@ __all__ = ["KeyFace", "MeasureFace", "Statement", "Written", "WrittenAggregate",
 
 @dataclass(frozen=True, slots=True)
 class MeasureFace:
-    """What a measure is in the words of the statement, and the size of its whole step."""
+    """What a measure is in the words of the statement, and the size of its whole step.
+
+    `text` is the same in every language; where some of its words are ours, `phrase` says them in the reader's.
+    """
 
     text: str
     step: Fraction
+    phrase: Phrase | None = field(default=None, compare=False)
+
+    @classmethod
+    def of(cls, words: str | Phrase, step: Fraction) -> MeasureFace:
+        return cls(words, step) if isinstance(words, str) else cls(words.en, step, words)
+
+    @property
+    def words(self) -> str | Phrase:
+        return self.phrase or self.text
+
+    @property
+    def told(self) -> str:
+        """The words in the language of the moment."""
+        return str(self.words)
 
 
 @dataclass(frozen=True, slots=True)

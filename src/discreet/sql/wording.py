@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import Final
 
 from discreet.cards import Card, Column, ColumnKind
+from discreet.catalogue import Numeral, say, say_count
 from discreet.sql.algebra import (
     Absolute,
     And,
@@ -50,7 +51,7 @@ from discreet.sql.algebra import (
 )
 from discreet.sql.statement import KeyFace, Statement
 
-__all__ = ["Face", "faces_of", "plural", "word_condition", "word_number", "word_relation", "word_statement"]
+__all__ = ["Face", "faces_of", "word_condition", "word_number", "word_relation", "word_statement"]
 
 _MOST_LISTED: Final = 12
 
@@ -74,11 +75,7 @@ def word_number(number: Fraction) -> str:
     if 10**9 % number.denominator:
         return f"{number.numerator}/{number.denominator}"
     whole, part = divmod(abs(number.numerator) * (10**9 // number.denominator), 10**9)
-    return f"{'-' if number < 0 else ''}{whole:,}" + (f".{part:09d}".rstrip("0") if part else "")
-
-
-def plural(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    return Numeral(f"{'-' if number < 0 else ''}{whole:,}" + (f".{part:09d}".rstrip("0") if part else ""))
 
 
 # --- statements and relations ---------------------------------------------------------------------------------------
@@ -90,16 +87,27 @@ def word_statement(statement: Statement, cards: Mapping[str, Card]) -> tuple[str
     lines = list(word_relation(plan.source, cards, statement.names))
     if plan.keys:
         keys = [_key(face, key.cells) for face, key in zip(statement.keys, plan.keys, strict=True)]
-        cells = "" if plan.open else f": {plural(plan.cell_count, 'cell')}"
-        lines.append(f"group by {', '.join(keys)}{cells}")
-    lines += [f"measure {face.text}" for face in statement.measures]
+        listed = ", ".join(keys)
+        if plan.open:
+            lines.append(say("group by {keys}", keys=listed))
+        else:
+            lines.append(
+                say_count(
+                    "group by {keys}: {count:,} cell", "group by {keys}: {count:,} cells", plan.cell_count, keys=listed
+                )
+            )
+    lines += [say("measure {measure}", measure=face.told) for face in statement.measures]
     return tuple(lines)
 
 
 def _key(face: KeyFace, cells: Sequence[int | None] | None) -> str:
     if cells is None:
-        return f"{face.name} (keys from the rows, above a threshold)"
-    return f"{face.name} ({plural(len(cells), 'value')}{', NULL last' if None in cells else ''})"
+        return say("{name} (keys from the rows, above a threshold)", name=face.name)
+    if None in cells:
+        return say_count(
+            "{name} ({count:,} value, NULL last)", "{name} ({count:,} values, NULL last)", len(cells), name=face.name
+        )
+    return say_count("{name} ({count:,} value)", "{name} ({count:,} values)", len(cells), name=face.name)
 
 
 def word_relation(relation: Relation, cards: Mapping[str, Card], names: Names) -> Iterator[str]:
@@ -110,40 +118,65 @@ def word_relation(relation: Relation, cards: Mapping[str, Card], names: Names) -
     match relation:
         case Scan(dataset, rows):
             bound = min(rows, cards[dataset].unit.rows)
-            yield f"rows of {dataset}, at most {bound:,} of each {cards[dataset].unit.column}"
+            yield say(
+                "rows of {dataset}, at most {rows:,} of each {unit}",
+                dataset=dataset,
+                rows=bound,
+                unit=cards[dataset].unit.column,
+            )
         case Filter(source, where):
             yield from word_relation(source, cards, names)
-            why = " (complete by the card)" if relation.by_card else ""
-            yield f"where {word_condition(where, faces_of(source, cards, names))}{why}"
+            condition = word_condition(where, faces_of(source, cards, names))
+            if relation.by_card:
+                yield say("where {condition} (complete by the card)", condition=condition)
+            else:
+                yield say("where {condition}", condition=condition)
         case Derive(source, columns):
             yield from word_relation(source, cards, names)
             below = faces_of(source, cards, names)
             made = [(_name(item, names), _word(value, below).text) for item, value in columns if value != Field(item)]
             lines = [f"{text} AS {name}" for name, text in made if text != name]
             if lines:
-                yield f"with {', '.join(lines)}"
+                yield say("with {columns}", columns=", ".join(lines))
         case PerUnit(source, columns):
             yield from word_relation(source, cards, names)
             below = faces_of(source, cards, names)
             lines = [f"{_aggregate(aggregate, below).text} AS {_name(item, names)}" for item, aggregate in columns]
-            yield f"one row per unit: {', '.join(lines) or 'its presence'}"
+            yield say("one row per unit: {columns}", columns=", ".join(lines) or say("its presence"))
         case Join(left, right):
-            yield "joined on the unit:"
+            yield say("joined on the unit:")
             yield from _word_sides(left, right, cards, names)
         case Lookup(source, key, columns, entries):
             yield from word_relation(source, cards, names)
             key_text = _word(key, faces_of(source, cards, names)).text
-            given = f", giving {', '.join(_name(item, names) for item in columns)}" if columns else ""
-            yield f"joined with a public table of {plural(len(entries), 'key')} by {key_text}{given}"
+            if columns:
+                yield say_count(
+                    "joined with a public table of {count:,} key by {key}, giving {columns}",
+                    "joined with a public table of {count:,} keys by {key}, giving {columns}",
+                    len(entries),
+                    key=key_text,
+                    columns=", ".join(_name(item, names) for item in columns),
+                )
+            else:
+                yield say_count(
+                    "joined with a public table of {count:,} key by {key}",
+                    "joined with a public table of {count:,} keys by {key}",
+                    len(entries),
+                    key=key_text,
+                )
         case KeyJoin(left, right, left_key, right_key):
             faces = faces_of(relation, cards, names)
-            yield f"joined where {faces[left_key.column].text} = {faces[right_key.column].text}, across units:"
+            yield say(
+                "joined where {left} = {right}, across units:",
+                left=faces[left_key.column].text,
+                right=faces[right_key.column].text,
+            )
             yield from _word_sides(left, right, cards, names)
 
 
 def _word_sides(left: Relation, right: Relation, cards: Mapping[str, Card], names: Names) -> Iterator[str]:
     yield from (f"  {line}" for line in word_relation(left, cards, names))
-    yield "and"
+    yield say("and")
     yield from (f"  {line}" for line in word_relation(right, cards, names))
 
 
@@ -185,7 +218,7 @@ def _of_side(faces: Faces, side: Relation, shared: set[str]) -> Faces:
 
 
 def _name(column: Identity, names: Names) -> str:
-    return names.get(column, f"column {column}")
+    return names.get(column) or say("column {number}", number=str(column))
 
 
 def _named(name: str, face: Face) -> Face:
@@ -317,7 +350,9 @@ def _operand(condition: Condition, faces: Faces, around: type[And] | type[Or]) -
 def _among(name: str, shown: Sequence[str]) -> str:
     if len(shown) == 1:
         return f"{name} = {shown[0]}"
-    listed = [*shown[:_MOST_LISTED], f"… {len(shown) - _MOST_LISTED:,} more"] if len(shown) > _MOST_LISTED else shown
+    listed = list(shown[:_MOST_LISTED])
+    if len(shown) > _MOST_LISTED:
+        listed.append(say("… {count:,} more", count=len(shown) - _MOST_LISTED))
     return f"{name} IN ({', '.join(listed)})"
 
 

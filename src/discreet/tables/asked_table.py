@@ -12,6 +12,7 @@ from functools import cached_property
 from itertools import chain
 
 from discreet.cards import Accounting
+from discreet.catalogue import say
 from discreet.errors import ParameterInvalid, QueryRefused, Refused, RequestConflict
 from discreet.guarantees import Budget, ExactLike, exact
 from discreet.ledger import Ledger, StoredAnswer
@@ -135,7 +136,9 @@ def _noise(given: str) -> NoiseChoice:
     for item in NOISES:
         if given == item:
             return item
-    raise ParameterInvalid(parameter="noise", rule=f"must be one of {', '.join(NOISES)}", given=f"'{given[:20]}'")
+    raise ParameterInvalid(
+        parameter="noise", rule=say("must be one of {noises}", noises=", ".join(NOISES)), given=f"'{given[:20]}'"
+    )
 
 
 def explain_asked_table(asked: AskedTable, ledger: Ledger, *, fresh: bool = False) -> TableExplanation:
@@ -190,7 +193,7 @@ def ask_table(
 ) -> Release:
     """Charge, draw and read the table; or read it again from a stored answer. `confirm` may still say no."""
     if confirm is not None and not confirm(explain_asked_table(asked, ledger, fresh=fresh)):
-        raise Refused("Not asked. Nothing was released or charged.")
+        raise Refused(say("Not asked. Nothing was released or charged."))
 
     settled, _ = _settle(asked, ledger, fresh=fresh)
     conflict: RequestConflict | None = None
@@ -215,8 +218,10 @@ def _read(asked: AskedTable, design: Design, answered: Answer) -> Release:
         design = widened(design)
     if asked.targets and design.formed.sizes != asked.formed.sizes:
         raise QueryRefused(
-            "this table was released before with more keys than it has now, and is given again as it was: it cannot "
-            "be calibrated. Leave out --calibrate, or ask for a new one with --fresh.",
+            say(
+                "this table was released before with more keys than it has now, and is given again as it was: it "
+                "cannot be calibrated. Leave out --calibrate, or ask for a new one with --fresh."
+            ),
             part="calibrate",
         )
     return read_table(design, answered, level=asked.level, suppress_above=asked.suppress_above, targets=asked.targets)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from discreet.cards import ColumnKind, canonical_code
+from discreet.catalogue import Phrase, say
 from discreet.errors import ParameterInvalid
 from discreet.tables.linear.consistency import round_nested
 from discreet.tables.linear.layout import Margin, keep_keys
@@ -58,13 +59,15 @@ class Target:
         totals.setflags(write=False)
         object.__setattr__(self, "totals", totals)
         if np.isinf(totals).any():
-            raise self.refuse("must be finite", "an infinite one")
+            raise self.refuse(say("must be finite"), say("an infinite one"))
         if (totals < 0).any():
-            raise self.refuse("must be 0 or more", "a negative one")
+            raise self.refuse(say("must be 0 or more"), say("a negative one"))
 
     @property
-    def title(self) -> str:
-        return f"public totals '{self.name}'" if self.name else f"public totals of margin {self.kept}"
+    def title(self) -> Phrase:
+        if self.name:
+            return Phrase("public totals '{name}'", name=self.name)
+        return Phrase("public totals of margin {margin}", margin=self.kept)
 
     def refuse(self, rule: str, given: str) -> ParameterInvalid:
         return ParameterInvalid(parameter=self.title, rule=rule, given=given)
@@ -97,9 +100,11 @@ def calibrate(
     raked = np.array(values, dtype=np.float64)
     if not np.isfinite(raked).all() or (raked < 0).any():
         raise ParameterInvalid(
-            parameter="a table to calibrate",
-            rule="holds figures that are 0 or more: calibrate counts, or totals of a value that cannot be negative",
-            given="another one",
+            parameter=Phrase("a table to calibrate"),
+            rule=say(
+                "holds figures that are 0 or more: calibrate counts, or totals of a value that cannot be negative"
+            ),
+            given=say("another one"),
         )
     check_targets(raked.shape, totals)
     unmatched = tuple(_unmatched(raked, totals))
@@ -200,9 +205,9 @@ def read_totals(
     found = table.column(column)
     if found.step is None or found.kind not in (ColumnKind.INTEGER, ColumnKind.NUMBER):
         raise ParameterInvalid(
-            parameter=f"public totals '{table.name}.{column}'",
-            rule="must be a column of numbers: see discreet public show",
-            given=f"a column of kind {found.kind}",
+            parameter=Phrase("public totals '{name}'", name=f"{table.name}.{column}"),
+            rule=say("must be a column of numbers: see discreet public show"),
+            given=say("a column of kind {kind}", kind=str(found.kind)),
         )
     key, step = table.column(table.key), found.step
     known = {
@@ -213,14 +218,17 @@ def read_totals(
     codes = [heading.code(cell) for cell in cells]
     missing = [str(code) for code in codes if code is not None and canonical_code(str(code)) not in known]
     if missing:
-        shown = ", ".join(f"'{code}'" for code in missing[:5]) + (", …" if len(missing) > 5 else "")
+        shown = ", ".join(say("'{name}'", name=code) for code in missing[:5]) + (", …" if len(missing) > 5 else "")
         raise ParameterInvalid(
-            parameter=f"public totals '{table.name}.{column}'",
+            parameter=Phrase("public totals '{name}'", name=f"{table.name}.{column}"),
             rule=(
-                f"must have one for every category of '{heading.name}'. Add the missing ones to the file and store it "
-                "again with: discreet public add --replace"
+                say(
+                    "must have one for every category of '{name}'. Add the missing ones to the file and store it "
+                    "again with: discreet public add --replace",
+                    name=heading.name,
+                )
             ),
-            given=f"none for {shown}",
+            given=say("none for {shown}", shown=shown),
         )
     return np.array([np.nan if code is None else known[canonical_code(str(code))] for code in codes])
 
@@ -236,13 +244,20 @@ def check_targets(sizes: tuple[int, ...], totals: Sequence[Target]) -> None:
 
 def _check_shapes(sizes: tuple[int, ...], totals: Sequence[Target]) -> None:
     if not totals:
-        raise ParameterInvalid(parameter="calibration", rule="needs the totals of at least one margin", given="none")
+        raise ParameterInvalid(
+            parameter=Phrase("calibration"), rule=say("needs the totals of at least one margin"), given=say("none")
+        )
     for target in totals:
         if any(index >= len(sizes) for index in target.kept):
-            raise target.refuse(f"must be of keys of the table, which has {len(sizes)}", f"margin {target.kept}")
+            raise target.refuse(
+                say("must be of keys of the table, which has {count}", count=len(sizes)),
+                say("margin {margin}", margin=target.kept),
+            )
         wanted = tuple(sizes[index] for index in target.kept)
         if target.totals.shape != wanted:
-            raise target.refuse(f"must have the shape {wanted} of their margin", f"{target.totals.shape}")
+            raise target.refuse(
+                say("must have the shape {wanted} of their margin", wanted=wanted), f"{target.totals.shape}"
+            )
 
 
 def _check_agreement(totals: Sequence[Target]) -> None:
@@ -255,8 +270,12 @@ def _check_agreement(totals: Sequence[Target]) -> None:
             )
             # a total that is not known makes the comparison nan, and that is never larger
             if (np.abs(ours - theirs) > SAME_TOTALS * np.maximum(ours, theirs)).any():
-                what = "grand total" if not common else f"totals of margin {common}"
-                raise one.refuse(f"must have the same {what} as {other.title}", "another one")
+                rule = (
+                    say("must have the same totals of margin {margin} as {others}", margin=common, others=other.title)
+                    if common
+                    else say("must have the same grand total as {others}", others=other.title)
+                )
+                raise one.refuse(rule, say("another one"))
 
 
 def _spread(figures: NDArray[float64], kept: Margin, keys: int) -> NDArray[float64]:

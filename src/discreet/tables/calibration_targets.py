@@ -11,6 +11,7 @@ from typing import Final
 import numpy as np
 
 from discreet.cards import PublicTotals, canonical_code
+from discreet.catalogue import Phrase, say, say_list
 from discreet.errors import ParameterInvalid, QueryRefused
 from discreet.tables.calibration import Target, read_totals
 from discreet.tables.formation import Formed, may_be_negative
@@ -35,26 +36,32 @@ def choose_targets(calibrate: Sequence[str], formed: Formed, workspace: Workspac
         if len(calibrate) > 1:
             raise ParameterInvalid(
                 parameter="calibrate",
-                rule=f"must be {CARD}, {NONE}, or public tables",
-                given=f"{' and '.join(calibrate)}",
+                rule=say("must be card, none, or public tables"),
+                given=say_list(list(calibrate)),
             )
         if calibrate[0] == NONE:
             return ()
-        if reason := _why_not(formed):
-            raise QueryRefused(f"this table cannot be calibrated to the card's totals: {reason}.", part="calibrate")
+        if (why_not := _why_not(formed)) is not None:
+            raise QueryRefused(str(why_not), part="calibrate")
         return _of_card(formed)
     return tuple(_of_public_table(name, formed, workspace) for name in calibrate)
 
 
-def _why_not(formed: Formed) -> str | None:
+def _why_not(formed: Formed) -> Phrase | None:
     """Why the card's totals are not those of this table; None where they are."""
     request = formed.request
     if not formed.card.totals:
-        return "its card declares none"
+        return Phrase("this table cannot be calibrated to the card's totals: its card declares none.")
     if not request.weighted or request.value is not None:
-        return "they are totals of weights, and this is no weighted count"
+        return Phrase(
+            "this table cannot be calibrated to the card's totals: they are totals of weights, and this is no weighted "
+            "count."
+        )
     if request.of_some(formed.card):
-        return "they are totals of everybody, and this table is of some"
+        return Phrase(
+            "this table cannot be calibrated to the card's totals: they are totals of everybody, and this table is of "
+            "some."
+        )
     return None
 
 
@@ -87,20 +94,20 @@ def _of_public_table(name: str, formed: Formed, workspace: Workspace) -> Target:
     if not dot or not table or not column:
         raise ParameterInvalid(
             parameter="calibrate",
-            rule=f"must be {CARD}, {NONE} or TABLE.COLUMN, a stored public table and its totals",
+            rule=say("must be card, none or TABLE.COLUMN, a stored public table and its totals"),
             given=f"'{name}'",
         )
     if formed.step is None or may_be_negative(formed):
         raise QueryRefused(
-            "only counts, and totals of a value that cannot be negative, are calibrated to public totals.",
+            say("only counts, and totals of a value that cannot be negative, are calibrated to public totals."),
             part="calibrate",
         )
     found = read_public_table(workspace, table)
     if found.key not in formed.request.by:
         raise ParameterInvalid(
             parameter="calibrate",
-            rule="needs a public table whose key is a column of the table",
-            given=f"'{table}', whose key is '{found.key}'",
+            rule=say("needs a public table whose key is a column of the table"),
+            given=say("'{table}', whose key is '{key}'", table=table, key=found.key),
         )
     index = formed.request.by.index(found.key)
     totals = read_totals(found, column, formed.headings[index], formed.plan.keys[index].cells or ())

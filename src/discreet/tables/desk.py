@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from discreet.catalogue import say
 from discreet.errors import ParameterInvalid
 from discreet.guarantees import ExactLike, checked
 from discreet.ledger import Ledger, check_name, name_request
@@ -75,7 +76,9 @@ class TableDesk:
         """A differentially private table. `confirm` sees cost and expected error first and may say no."""
         if isinstance(request, TableRequest):
             if epsilon is None:
-                raise ParameterInvalid(parameter="epsilon", rule="must say what the table may cost", given="nothing")
+                raise ParameterInvalid(
+                    parameter="epsilon", rule=say("must say what the table may cost"), given=say("nothing")
+                )
             request = self.read(request, epsilon=epsilon, analyst=analyst, level=level)
         return ask_table(
             request,

@@ -9,8 +9,10 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import reduce
 
 from discreet.cards import Card, Column, ColumnKind
+from discreet.catalogue import ENGLISH, FRENCH, LANGUAGES, Phrase, say, say_list, speaking
 from discreet.errors import QueryRefused
 from discreet.guarantees import text
 from discreet.results import Heading, Labels
@@ -179,7 +181,7 @@ def _plan(request: TableRequest, card: Card, where: str | None) -> Statement:
     names = [*request.by, *(f"figure {index}" for index in range(1, len(aggregates) + 1))]
     statement = grouping.plan(Presentation(tuple(map(OutputColumn, names, shown))))
     if statement.plan.open:
-        raise QueryRefused("a table needs keys whose values the card lists.", part="by")
+        raise QueryRefused(say("a table needs keys whose values the card lists."), part="by")
     return statement
 
 
@@ -223,15 +225,23 @@ def _require_key(column: Column, request: TableRequest) -> None:
     """A key has values that are listed before any row is looked at."""
     if column.kind is ColumnKind.TEXT:
         raise QueryRefused(
-            f"a table needs keys whose values are listed, and '{column.name}' is open text. Ask with `discreet query`, "
-            "whose keys may come from the rows, or let the custodian list its categories in the card.",
+            say(
+                "a table needs keys whose values are listed, and '{name}' is open text. Ask with `discreet "
+                "query`, whose keys may come from the rows, or let the custodian list its categories in the card.",
+                name=column.name,
+            ),
             part="by",
         )
     if column.kind is ColumnKind.NUMBER and not request.bands(column):
-        example = "LOW,…,HIGH" if column.bounds is None else ",…,".join(text(bound) for bound in column.bounds)
+        ends = (say("LOW"), say("HIGH")) if column.bounds is None else tuple(map(text, column.bounds))
+        example = ",…,".join(ends)
         raise QueryRefused(
-            f"'{column.name}' is a measured number, too fine to be a key. Cut it into bands with --edges "
-            f"{column.name}={example}, or let the custodian give it `edges` in the card.",
+            say(
+                "'{name}' is a measured number, too fine to be a key. Cut it into bands with --edges "
+                "{name}={example}, or let the custodian give it `edges` in the card.",
+                name=column.name,
+                example=example,
+            ),
             part="by",
         )
 
@@ -239,7 +249,8 @@ def _require_key(column: Column, request: TableRequest) -> None:
 def _dataset(name: str, workspace: Workspace) -> Dataset:
     if name in workspace.public_names():
         raise QueryRefused(
-            f"'{name}' is a public table: it holds nothing confidential and needs no protection.", part="dataset"
+            say("'{name}' is a public table: it holds nothing confidential and needs no protection.", name=name),
+            part="dataset",
         )
     return workspace.dataset(name)
 
@@ -261,46 +272,52 @@ def _title(request: TableRequest, card: Card) -> Labels:
     # A table of some rows that did not say so would be taken for one of all.
     where = "" if request.where is None else textwrap.shorten(request.where, 160, placeholder=" …")
     without = tell_left_out(request, card)
-    return Labels(
-        f"{statistic.en} by {_listed([_within(name.en) for name in names], 'and')}{where and f', where {where}'}"
-        f"{f', without {without.en}' if without else ''}",
-        f"{statistic.fr} selon {_listed([_within(name.fr) for name in names], 'et')}{where and f', où {where}'}"
-        f"{f', sans {without.fr}' if without else ''}",
-    )
+    title = Phrase("{statistic} by {keys}", statistic=statistic, keys=_listed([_within(name) for name in names]))
+    if where:
+        title = Phrase("{title}, where {where}", title=title, where=where)
+    return title if without is None else Phrase("{title}, without {left_out}", title=title, left_out=without)
 
 
 def tell_left_out(request: TableRequest, card: Card) -> Labels | None:
     """Whom a table leaves out by its keys: "missing values or province: Yukon, Nunavut"; None where it is nobody."""
-    lines = [Labels("missing values", "les valeurs manquantes")] if request.no_missing else []
+    lines = [Phrase("missing values")] if request.no_missing else []
     for column in map(card.column, request.by):
         codes = [code.label for code in request.left_out(column)]
         if codes:
-            en, fr = ", ".join(code.en for code in codes), ", ".join(code.fr for code in codes)
-            lines.append(Labels(f"{_within(column.label.en)}: {en}", f"{_within(column.label.fr)} : {fr}"))
-    return Labels(" or ".join(item.en for item in lines), " ou ".join(item.fr for item in lines)) if lines else None
+            listed = Labels(", ".join(code.en for code in codes), ", ".join(code.fr for code in codes))
+            lines.append(Phrase("{column}: {codes}", column=_within(column.label), codes=listed))
+    if not lines:
+        return None
+    return reduce(lambda one, other: Phrase("{one} or {other}", one=one, other=other), lines)
 
 
-def _within(name: str) -> str:
+def _within(label: Labels) -> Labels:
     """A name inside a sentence: its first letter small, unless it is an abbreviation."""
-    return name if name[1:2].isupper() else name[:1].lower() + name[1:]
+    en, fr = (name if name[1:2].isupper() else name[:1].lower() + name[1:] for name in (label.en, label.fr))
+    return Labels(en, fr)
 
 
-def _listed(names: list[str], word: str) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {word} {names[-1]}"
+def _listed(labels: Sequence[Labels]) -> Labels:
+    """ "province, sex and smoking", in both languages."""
+    listed = {}
+    for lang in LANGUAGES:
+        with speaking(lang):
+            listed[lang] = say_list([label.text(lang) for label in labels])
+    return Labels(listed[ENGLISH], listed[FRENCH])
 
 
 def _statistic(request: TableRequest, card: Card) -> Labels:
     if request.value is None:
         one_row = card.unit.rows == 1
         if request.weighted:
-            return Labels("Weighted count", "Effectif pondéré")
-        return Labels("Count", "Effectif") if one_row else Labels("Count of rows", "Nombre de lignes")
+            return Phrase("Weighted count")
+        return Phrase("Count") if one_row else Phrase("Count of rows")
     label = card.column(request.value).label
-    en, fr = ("Mean", "Moyenne") if request.mean else ("Total", "Total")
-    weighted = (", weighted", ", pondéré") if request.weighted else ("", "")
     if request.mean and request.weighted:
-        weighted = (", weighted", ", pondérée")
-    return Labels(f"{en} of {label.en}{weighted[0]}", f"{fr} : {label.fr}{weighted[1]}")
+        return Phrase("Mean of {value}, weighted", value=label)
+    if request.weighted:
+        return Phrase("Total of {value}, weighted", value=label)
+    return Phrase("Mean of {value}", value=label) if request.mean else Phrase("Total of {value}", value=label)
 
 
 def may_be_negative(formed: Formed) -> bool:

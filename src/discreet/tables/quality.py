@@ -17,6 +17,7 @@ from typing import Final, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from discreet.catalogue import say
 from discreet.errors import ParameterInvalid
 from discreet.results import Margin, Quality
 
@@ -105,7 +106,7 @@ def suppress_many(
     if not above.is_finite() or above <= 0:
         raise ParameterInvalid(
             parameter="suppress above",
-            rule=f"must be a positive relative error, such as {USABLE_UP_TO}",
+            rule=say("must be a positive relative error, such as {usable_up_to}", usable_up_to=USABLE_UP_TO),
             given=str(above),
         )
     left_out: NDArray[np.bool_] = relative_errors(values, standard_errors, sampling) > float(above)

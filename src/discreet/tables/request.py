@@ -14,6 +14,7 @@ from itertools import pairwise
 from typing import Any, Final
 
 from discreet.cards import Card, Column, ColumnKind, canonical_code, edge_fault, unknown_code
+from discreet.catalogue import Phrase, say
 from discreet.errors import ParameterInvalid, QueryRefused, UnknownName
 from discreet.guarantees import ExactLike, as_given, text
 from discreet.results import Labels
@@ -97,26 +98,32 @@ class TableRequest:
 
     def __post_init__(self) -> None:
         if not self.by:
-            raise ParameterInvalid(parameter="by", rule="must name at least one column", given="none")
+            raise ParameterInvalid(parameter="by", rule=say("must name at least one column"), given=say("none"))
         if len(self.by) > MOST_KEYS:
             raise ParameterInvalid(
-                parameter="by", rule=f"must name at most {MOST_KEYS} columns", given=f"{len(self.by)} columns"
+                parameter="by",
+                rule=say("must name at most {most} columns", most=MOST_KEYS),
+                given=say("{count} columns", count=len(self.by)),
             )
         if twice := sorted({name for name in self.by if self.by.count(name) > 1}):
-            raise ParameterInvalid(parameter="by", rule="must name each column once", given=f"'{twice[0]}' twice")
+            raise ParameterInvalid(
+                parameter="by", rule=say("must name each column once"), given=say("'{name}' twice", name=twice[0])
+            )
         if self.mean and self.value is None:
-            raise ParameterInvalid(parameter="mean", rule="needs a value to take the mean of", given="no value")
+            raise ParameterInvalid(
+                parameter="mean", rule=say("needs a value to take the mean of"), given=say("no value")
+            )
         if self.sampling is not None and (self.mean or not self.weighted):
             raise ParameterInvalid(
-                parameter="sampling", rule="goes with weighted counts and totals", given="another table"
+                parameter="sampling", rule=say("goes with weighted counts and totals"), given=say("another table")
             )
         if stray := sorted(set(self.edges) - set(self.by)):
             raise ParameterInvalid(
-                parameter="edges", rule="must be those of a column of the table", given=f"'{stray[0]}'"
+                parameter="edges", rule=say("must be those of a column of the table"), given=f"'{stray[0]}'"
             )
         for name in self.leave_out:
             if name not in self.by:
-                raise UnknownName(sort="Column to leave codes out of", name=name, where="--by", known=self.by)
+                raise UnknownName(sort=Phrase("Column to leave codes out of"), name=name, where="--by", known=self.by)
 
     def kept(self) -> tuple[Margin, ...]:
         """The published margins by place: the cells first, then from the finest to the grand total."""
@@ -129,7 +136,7 @@ class TableRequest:
     def _margin(self, names: Sequence[str]) -> Margin:
         for name in names:
             if name not in self.by:
-                raise UnknownName(sort="Margin", name=name, where="--by", known=(*self.by, TOTAL))
+                raise UnknownName(sort=Phrase("Margin"), name=name, where="--by", known=(*self.by, TOTAL))
         return tuple(sorted({self.by.index(name) for name in names}))
 
     # --- in the words of SQL ----------------------------------------------------------------------------------------
@@ -172,7 +179,11 @@ class TableRequest:
         for code, label in known:
             if canonical_code(code) == canonical_code(given):
                 return Code(Literal(code, quoted=True), label)
-        where = f"the {'bands' if bands else 'categories'} of '{column.name}'"
+        where = (
+            say("the bands of '{column}'", column=column.name)
+            if bands
+            else say("the categories of '{column}'", column=column.name)
+        )
         raise unknown_code(given, [code for code, _ in known], [label for _, label in known], where=where)
 
     def _key(self, column: Column) -> str:
@@ -190,16 +201,16 @@ class TableRequest:
             return ()
         if not column.numeric:
             raise ParameterInvalid(
-                parameter="edges", rule="must be those of an integer or a number", given=f"'{column.name}'"
+                parameter="edges", rule=say("must be those of an integer or a number"), given=f"'{column.name}'"
             )
         if fault := edge_fault(column, edges):
             given = ", ".join(text(edge) for edge in edges)
-            raise ParameterInvalid(parameter=f"edges of '{column.name}'", rule=fault, given=given)
+            raise ParameterInvalid(parameter=Phrase("edges of '{column}'", column=column.name), rule=fault, given=given)
         if len(edges) > MOST_BANDS + 1:
             raise ParameterInvalid(
-                parameter=f"edges of '{column.name}'",
-                rule=f"make at most {MOST_BANDS:,} bands",
-                given=f"{len(edges) - 1:,} bands",
+                parameter=Phrase("edges of '{column}'", column=column.name),
+                rule=say("make at most {most:,} bands", most=MOST_BANDS),
+                given=say("{count:,} bands", count=len(edges) - 1),
             )
         bounds = column.bounds
         assert bounds is not None
@@ -223,8 +234,12 @@ class TableRequest:
         column = card.column(self.value)
         if not column.numeric:
             raise QueryRefused(
-                f"a total or a mean needs numbers, and '{column.name}' is of kind {column.kind}. Put it among the keys "
-                "to count its values.",
+                say(
+                    "a total or a mean needs numbers, and '{name}' is of kind {kind}. Put it among the keys to count "
+                    "its values.",
+                    name=column.name,
+                    kind=column.kind,
+                ),
                 part="value",
             )
         if self.mean:
@@ -236,8 +251,11 @@ class TableRequest:
             return ()
         if card.weight is None:
             raise QueryRefused(
-                f"'{card.dataset}' has no weight: its card declares none. Leave out --weighted, or let the custodian "
-                "add `weight: {column: …, cap: …}` to the card.",
+                say(
+                    "'{dataset}' has no weight: its card declares none. Leave out --weighted, or let the custodian "
+                    "add `weight: {{column: …, cap: …}}` to the card.",
+                    dataset=card.dataset,
+                ),
                 part="weighted",
             )
         return (card.weight.column,)
@@ -252,10 +270,9 @@ def _band(column: Column, low: Decimal, high: Decimal, *, last: bool) -> Band:
         label = text(low) if low == top else f"{text(low)}–{text(top)}"
         return Band(code, Labels(label, label), high, last)
     code = f"{text(low)}..{text(high)}"
-    bas, haut = (text(end).replace(".", ",") for end in (low, high))
     if last:
-        return Band(code, Labels(f"{text(low)} to {text(high)}", f"{bas} à {haut}"), high, last)
-    return Band(code, Labels(f"{text(low)} to under {text(high)}", f"{bas} à moins de {haut}"), high, last)
+        return Band(code, Phrase("{low} to {high}", low=text(low), high=text(high)), high, last)
+    return Band(code, Phrase("{low} to under {high}", low=text(low), high=text(high)), high, last)
 
 
 def _number_code(column: Column, given: str) -> Code:
@@ -263,10 +280,18 @@ def _number_code(column: Column, given: str) -> Code:
     number = Decimal(given) if _EDGE.fullmatch(given) else None
     bounds, step = column.bounds, column.step or Decimal(1)
     if number is None or Fraction(number) % Fraction(step) or (bounds and not bounds[0] <= number <= bounds[1]):
-        span = f" from {text(bounds[0])} to {text(bounds[1])}" if bounds else ""
+        rule = say("must be one it can take: a multiple of {step}", step=text(step))
+        if bounds:
+            low, high = map(text, bounds)
+            rule = say(
+                "must be one it can take: a multiple of {step} from {low} to {high}",
+                step=text(step),
+                low=low,
+                high=high,
+            )
         raise ParameterInvalid(
-            parameter=f"a value of '{column.name}' to leave out",
-            rule=f"must be one it can take: a multiple of {text(step)}{span}",
+            parameter=Phrase("a value of '{column}' to leave out", column=column.name),
+            rule=rule,
             given=f"'{given[:20]}'",
         )
     return Code(Literal(text(number), quoted=False), Labels(text(number), text(number)))
@@ -291,7 +316,7 @@ def table_request(
     leave_out: Mapping[str, Sequence[object]] | None = None,
 ) -> TableRequest:
     """A request as people write it: columns with commas between them, margins by name, `total` for all summed up."""
-    cuts = _mapping(edges, parameter="edges", rule="must be lists of edges")
+    cuts = _mapping(edges, parameter="edges", rule=say("must be lists of edges by column"))
     cut = {name: tuple(map(_edge, _several(numbers, "edges"))) for name, numbers in cuts.items()}
     return TableRequest(
         dataset=dataset,
@@ -310,7 +335,9 @@ def table_request(
         no_missing=no_missing,
         leave_out={
             str(name): tuple(str(code).strip() for code in _several(codes, "leave out"))
-            for name, codes in _mapping(leave_out, parameter="leave out", rule="must be lists of codes").items()
+            for name, codes in _mapping(
+                leave_out, parameter="leave out", rule=say("must be lists of codes by column")
+            ).items()
         },
     )
 
@@ -319,7 +346,7 @@ def _edge(given: ExactLike) -> Decimal:
     written = str(given).strip()
     if not _EDGE.fullmatch(written):
         raise ParameterInvalid(
-            parameter="edges", rule="must be plain decimals with at most nine places", given=f"'{written[:20]}'"
+            parameter="edges", rule=say("must be plain decimals with at most nine places"), given=f"'{written[:20]}'"
         )
     return Decimal(written)
 
@@ -328,19 +355,19 @@ def _names(given: Sequence[str] | str) -> tuple[str, ...]:
     parts = given.split(",") if isinstance(given, str) else _several(given, "columns")
     for name in parts:
         if not isinstance(name, str):
-            raise ParameterInvalid(parameter="columns", rule="must be named by text", given=as_given(name))
+            raise ParameterInvalid(parameter="columns", rule=say("must be named by text"), given=as_given(name))
     return tuple(name.strip() for name in parts if name.strip())
 
 
 def _several(given: object, parameter: str) -> Sequence[Any]:
     if isinstance(given, str | bytes) or not isinstance(given, Sequence):
-        raise ParameterInvalid(parameter=parameter, rule="must be a list", given=as_given(given))
+        raise ParameterInvalid(parameter=parameter, rule=say("must be a list"), given=as_given(given))
     return given
 
 
 def _mapping(given: object, *, parameter: str, rule: str) -> Mapping[str, Any]:
     if not isinstance(given, Mapping | None):
-        raise ParameterInvalid(parameter=parameter, rule=f"{rule} by column", given=as_given(given))
+        raise ParameterInvalid(parameter=parameter, rule=rule, given=as_given(given))
     return given or {}
 
 
@@ -357,11 +384,15 @@ def read_edges(given: Sequence[str]) -> dict[str, tuple[Decimal, ...]]:
         edges = [number.strip() for number in numbers.split(",")]
         if not sign or not name.strip() or not all(_EDGE.fullmatch(edge) for edge in edges):
             raise ParameterInvalid(
-                parameter="edges", rule="must read COLUMN=EDGE,EDGE,… as in age=0,15,65,120", given=f"'{item[:60]}'"
+                parameter="edges",
+                rule=say("must read COLUMN=EDGE,EDGE,… as in age=0,15,65,120"),
+                given=f"'{item[:60]}'",
             )
         if name.strip() in result:
             raise ParameterInvalid(
-                parameter="edges", rule="must be given once for a column", given=f"'{name.strip()}' twice"
+                parameter="edges",
+                rule=say("must be given once for a column"),
+                given=say("'{name}' twice", name=name.strip()),
             )
         result[name.strip()] = tuple(Decimal(edge) for edge in edges)
     return result
@@ -374,7 +405,7 @@ def read_codes(given: Sequence[str]) -> dict[str, tuple[str, ...]]:
         name, sign, code = (part.strip() for part in item.partition("="))
         if not sign or not name or not code:
             raise ParameterInvalid(
-                parameter="leave-out", rule="must read COLUMN=CODE as in province=60", given=f"'{item[:60]}'"
+                parameter="leave-out", rule=say("must read COLUMN=CODE as in province=60"), given=f"'{item[:60]}'"
             )
         result[name] = (*result.get(name, ()), code)
     return result

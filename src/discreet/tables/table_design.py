@@ -12,6 +12,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Final, Literal
 
+from discreet.catalogue import Phrase, say
 from discreet.errors import ParameterInvalid, QueryRefused
 from discreet.guarantees import Budget, floor_to_grid, from_units, text, to_units
 from discreet.ledger import RHO_UNIT, caps, rho_cap
@@ -133,8 +134,11 @@ def _choose(
     picked = [[choose_strategy(found) for found in every] for every in suited if all(every)]
     if not picked:
         raise QueryRefused(
-            f"epsilon {text(epsilon)} is too small for a table: each of its measurements needs a share of at least "
-            "1e-9. Ask with a larger epsilon, or for fewer margins.",
+            say(
+                "epsilon {epsilon} is too small for a table: each of its measurements needs a share of at least "
+                "1e-9. Ask with a larger epsilon, or for fewer margins.",
+                epsilon=text(epsilon),
+            ),
             part="epsilon",
         )
     chosen = min(picked, key=lambda strategies: sum(item.mean for item in strategies))
@@ -162,8 +166,10 @@ def _require_noise(formed: Formed, epsilon: Decimal) -> None:
         return
     price(formed.statement, formed.cards, epsilon=epsilon)
     raise QueryRefused(
-        "this table is fixed by what is public, at least in part, and its card lets it be published exactly: ask for "
-        "it with `discreet query`, which gives it without noise.",
+        say(
+            "this table is fixed by what is public, at least in part, and its card lets it be published "
+            "exactly: ask for it with `discreet query`, which gives it without noise."
+        ),
         part="by",
     )
 
@@ -187,7 +193,7 @@ def gaussian_weight(epsilon: Decimal, budget: Budget, noise: NoiseChoice) -> Dec
         if noise == "gaussian":
             raise ParameterInvalid(
                 parameter="noise",
-                rule="must be laplace under a pure budget: Gaussian noise has a delta, and this budget has none",
+                rule=say("must be laplace under a pure budget: Gaussian noise has a delta, and this budget has none"),
                 given="gaussian",
             )
         return None
@@ -199,7 +205,7 @@ def gaussian_weight(epsilon: Decimal, budget: Budget, noise: NoiseChoice) -> Dec
         return None
     if not rho:
         raise ParameterInvalid(
-            parameter="epsilon", rule="must be at least 0.0001 for Gaussian noise", given=text(epsilon)
+            parameter="epsilon", rule=say("must be at least 0.0001 for Gaussian noise"), given=text(epsilon)
         )
     return rho
 
@@ -245,7 +251,7 @@ def _widened(formed: Formed, components: Sequence[Component]) -> Statement:
     """The statement of the cells with every margin that is measured beside them, or instead of them."""
     measures = tuple(measure for component in components for measure in component.measures())
     faces = tuple(
-        MeasureFace(_face(formed, component, item), component.face.step)
+        MeasureFace.of(_face(formed, component, item), component.face.step)
         for component in components
         for item in component.chosen.measured
     )
@@ -253,11 +259,14 @@ def _widened(formed: Formed, components: Sequence[Component]) -> Statement:
     return replace(statement, plan=replace(statement.plan, measures=measures), measures=faces)
 
 
-def _face(formed: Formed, component: Component, item: MeasuredShare) -> str:
+def _face(formed: Formed, component: Component, item: MeasuredShare) -> str | Phrase:
+    measure = component.face.words
     if item.kept == component.layout.cells and not item.residual:
-        return component.face.text
-    names = ", ".join(formed.request.by[index] for index in item.kept) or "all"
-    return f"{component.face.text} {'residual ' if item.residual else ''}by {names}"
+        return measure
+    names = ", ".join(formed.request.by[index] for index in item.kept) or Phrase("all")
+    if item.residual:
+        return Phrase("{measure} residual by {keys}", measure=measure, keys=names)
+    return Phrase("{measure} by {keys}", measure=measure, keys=names)
 
 
 def _split(whole: Decimal, shares: Sequence[Fraction]) -> tuple[Decimal, ...]:

@@ -11,10 +11,11 @@ from decimal import Decimal
 
 import numpy as np
 
+from discreet.catalogue import language, say, say_count
 from discreet.guarantees import text
-from discreet.ledger import PopulationStanding, StoredAnswer
+from discreet.ledger import PopulationStanding, StoredAnswer, promise_of
 from discreet.present import Listed, cover_of, say_strategy
-from discreet.release import NoisyMeasure, Outlook, Pricing, about, foresee, percent
+from discreet.release import NoisyMeasure, Outlook, Pricing, about, foresee, percent, tell_neighbours
 from discreet.results import Coverage
 from discreet.sql import plan_hash, word_statement
 from discreet.tables.calibration import Target
@@ -50,7 +51,7 @@ class TableExplanation(Listed):
         formed = self.design.formed
         return [
             {
-                "measure": component.face.text,
+                "measure": component.face.told,
                 "margin": name_margin(formed, margin),
                 "figures": component.layout.count(margin),
                 "least_half_width": low * float(component.face.step),
@@ -61,7 +62,11 @@ class TableExplanation(Listed):
         ]
 
     def _heading(self) -> str:
-        return f"Explanation of a table, {self.design.formed.title.en}: {self.outlook.guarantee}"
+        return say(
+            "Explanation of a table, {title}: {guarantee}",
+            title=self.design.formed.title,
+            guarantee=promise_of(self.outlook.guarantee),
+        )
 
     def _lines(self) -> list[str]:
         return self.outlook.lines()
@@ -75,11 +80,13 @@ class TableExplanation(Listed):
             "table": describe_design(self.design, None),
             "cells": int(np.prod(formed.sizes)),
             "level": text(self.level),
-            "interval_meaning": cover_of([Coverage("raw")], "en"),
-            "expected_error_is": "the mean over published margins, the cells among them, of the variance of a figure",
+            "interval_meaning": cover_of([Coverage("raw")], language()),
+            "expected_error_is": say(
+                "the mean over published margins, the cells among them, of the variance of a figure"
+            ),
             "measures": [
                 {
-                    "measure": component.face.text,
+                    "measure": component.face.told,
                     "part": float(component.part),
                     "chosen": component.chosen.name,
                     "noise": component.chosen.noise,
@@ -119,10 +126,15 @@ class TableExplanation(Listed):
             return []
         formed = self.design.formed
         names = ", ".join(f"{target.name} ({name_margin(formed, target.kept)})" for target in self.targets)
-        said = [f"Figures will meet {names}; the errors above are those before calibration (--calibrate none)."]
+        said = [
+            say(
+                "Figures will meet {totals}; the errors above are those before calibration (--calibrate none).",
+                totals=names,
+            )
+        ]
         several = {index for index, size in enumerate(formed.sizes) if size > 1}
         if any(several <= set(target.kept) for target in self.targets):
-            said.append("Every figure of this table is a public total: asking buys nothing. Add a column to --by.")
+            said.append(say("Every figure of this table is a public total: asking buys nothing. Add a column to --by."))
         return said
 
     def _notes(self) -> list[str]:
@@ -131,12 +143,20 @@ class TableExplanation(Listed):
         now, then = text(self.outlook.epsilon_left), text(self.other.epsilon_left)
         if self.design.rho is not None:
             return [
-                f"Gaussian noise is charged in rho: after it the largest single question is epsilon {now}; after "
-                f"Laplace noise, which errs more, it would be {then}."
+                say(
+                    "Gaussian noise is charged in rho: after it the largest single question is epsilon {now}; after "
+                    "Laplace noise, which errs more, it would be {then}.",
+                    now=now,
+                    then=then,
+                )
             ]
         return [
-            f"Gaussian noise would err less, and leave epsilon {then} for the largest single question instead of "
-            f"{now}: --noise gaussian takes it, and auto where the card says accounting: rho."
+            say(
+                "Gaussian noise would err less, and leave epsilon {then} for the largest single question instead of "
+                "{now}: --noise gaussian takes it, and auto where the card says accounting: rho.",
+                then=then,
+                now=now,
+            )
         ]
 
     def __str__(self) -> str:
@@ -145,17 +165,27 @@ class TableExplanation(Listed):
     def to_text(self) -> str:
         """For people, one screen for a usual table."""
         card = self.design.formed.card
-        sections = [
-            ("Plan", list(self.plan)),
-            ("Protects", [f"{card.unit}; neighbours: {card.neighbours}; population '{card.population}'"]),
-        ]
+        protects = say(
+            "{unit}; neighbours: {neighbours}; population '{population}'",
+            unit=say_count(
+                "{column} (at most {count} row each)",
+                "{column} (at most {count} rows each)",
+                card.unit.rows,
+                column=card.unit.column,
+            ),
+            neighbours=tell_neighbours(card.neighbours),
+            population=card.population,
+        )
+        sections = [(say("Plan"), list(self.plan)), (say("Protects"), [protects])]
         for component, widths in zip(self.design.components, self.half_widths, strict=True):
-            title = f"Strategies for {component.face.text}: expected standard error of a figure, by margin"
+            title = say(
+                "Strategies for {measure}: expected standard error of a figure, by margin", measure=component.face.told
+            )
             sections.append((title, [*self._strategies(component), *self._chosen(component, widths)]))
         sections += [
-            *([("Calibration", calibration)] if (calibration := self._calibration()) else []),
-            ("Budget", [*self.outlook.lines(), *self._notes()]),
-            ("Plan hash", [plan_hash(self.design.statement.plan)]),
+            *([(say("Calibration"), calibration)] if (calibration := self._calibration()) else []),
+            (say("Budget"), [*self.outlook.lines(), *self._notes()]),
+            (say("Plan hash"), [plan_hash(self.design.statement.plan)]),
         ]
         return "\n".join("\n".join([heading, *(f"  {line}" for line in lines)]) for heading, lines in sections)
 
@@ -166,12 +196,12 @@ class TableExplanation(Listed):
         marks = ["→ " if strategy == component.chosen else "" for strategy in offered]
         lines = [
             ["", *(strategy.noise for strategy in offered)],
-            ["margin", *(f"{mark}{strategy.name}" for mark, strategy in zip(marks, offered, strict=True))],
+            [say("margin"), *(f"{mark}{strategy.name}" for mark, strategy in zip(marks, offered, strict=True))],
         ]
         for margin in component.layout.margins:
             errors = [about(strategy.expected[margin] ** 0.5 * step) for strategy in offered]
             lines.append([name_margin(formed, margin), *errors])
-        lines.append(["mean variance", *(about(strategy.mean * step**2) for strategy in offered)])
+        lines.append([say("mean variance"), *(about(strategy.mean * step**2) for strategy in offered)])
         widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
         return [
             "  ".join(
@@ -183,15 +213,16 @@ class TableExplanation(Listed):
 
     def _chosen(self, component: Component, widths: Mapping[Margin, tuple[float, float]]) -> list[str]:
         formed, step = self.design.formed, float(component.face.step)
-        spans = "; ".join(
+        spans = say("; ").join(
             f"{name_margin(formed, margin)} ± {_span(low * step, high * step)}"
             for margin, (low, high) in widths.items()
         )
-        return [say_strategy(note_strategy(formed, component)).en, f"{percent(self.level)} intervals: {spans}"]
+        intervals = say("{level} intervals: {spans}", level=percent(self.level), spans=spans)
+        return [say_strategy(note_strategy(formed, component)).text(language()), intervals]
 
 
 def _span(low: float, high: float) -> str:
-    return about(low) if about(low) == about(high) else f"{about(low)} to {about(high)}"
+    return about(low) if about(low) == about(high) else say("{low} to {high}", low=about(low), high=about(high))
 
 
 def explain_table(

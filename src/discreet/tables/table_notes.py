@@ -52,7 +52,7 @@ def describe_design(design: Design, suppress_above: Decimal | None) -> dict[str,
 def describe_component(formed: Formed, component: Component) -> dict[str, object]:
     """The chosen strategy of one measure."""
     return {
-        "measure": component.face.text,
+        "measure": component.face.told,
         "name": component.chosen.name,
         "noise": component.chosen.noise,
         "measured": [
@@ -79,7 +79,7 @@ def note_strategy(formed: Formed, component: Component, *, alone: bool = True) -
     )
     if alone:
         return StrategyUsed(component.chosen.noise, measured)
-    return StrategyUsed(component.chosen.noise, measured, component.face.text, component.part)
+    return StrategyUsed(component.chosen.noise, measured, component.face.told, component.part)
 
 
 def _note_grades(formed: Formed) -> GradedMeans:

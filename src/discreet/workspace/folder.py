@@ -28,9 +28,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from discreet.cards import Card, read_card
+from discreet.catalogue import Phrase, say
 from discreet.errors import PathInvalid, Refused, UnknownName, UsageError, WorkspaceMissing
 from discreet.files import locked, sync, write_whole
-from discreet.paths import AnyPath, as_path, read_regular
+from discreet.paths import AnyPath, as_path, read_regular, tell_reason
 from discreet.workspace.row_source import RowSource, read_row_source
 
 if TYPE_CHECKING:
@@ -66,15 +67,17 @@ class LedgerSettings:
 
     def __post_init__(self) -> None:
         if self.store not in {"sqlite", "postgres"}:
-            raise UsageError(f"ledger store must be sqlite or postgres; received '{self.store}'.", store=self.store)
+            raise UsageError(
+                say("ledger store must be sqlite or postgres; received '{store}'.", store=self.store), store=self.store
+            )
         if (self.store == "postgres") != (self.dsn_env is not None):
             raise UsageError(
-                "a PostgreSQL ledger, and only that, names the environment variable that holds its DSN.",
+                say("a PostgreSQL ledger, and only that, names the environment variable that holds its DSN."),
                 store=self.store,
             )
         # The DSN may hold a password: only the name of a variable is ever stored.
         if self.dsn_env is not None and not _VARIABLE.fullmatch(self.dsn_env):
-            raise UsageError("the DSN is given by the name of an environment variable, such as DISCREET_DSN.")
+            raise UsageError(say("the DSN is given by the name of an environment variable, such as DISCREET_DSN."))
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,9 +151,9 @@ class Workspace:
         path = as_path(path, "workspace")
         settings = settings or WorkspaceSettings()
         if (path / _SETTINGS).exists():
-            raise Refused(f"'{path}' is a workspace already; nothing was changed.", path=str(path))
+            raise Refused(say("'{path}' is a workspace already; nothing was changed.", path=path), path=str(path))
         if path.exists() and (not path.is_dir() or any(path.iterdir())):
-            raise PathInvalid(f"'{path}' is not an empty folder. Choose a new one.", path=str(path))
+            raise PathInvalid(say("'{path}' is not an empty folder. Choose a new one.", path=path), path=str(path))
         identity = str(uuid.uuid4())
         keys = _key_folder()
         workspace = cls(
@@ -169,7 +172,9 @@ class Workspace:
                 folder.mkdir(mode=0o700)
             write_whole(workspace.path / _SETTINGS, workspace._to_json())
         except OSError as error:
-            raise PathInvalid(f"'{path}' cannot be made: {error.strerror}.", path=str(path)) from None
+            raise PathInvalid(
+                say("'{path}' cannot be made: {reason}.", path=path, reason=tell_reason(error)), path=str(path)
+            ) from None
         return workspace
 
     @classmethod
@@ -180,11 +185,17 @@ class Workspace:
             found = json.loads(read_regular(path / _SETTINGS))
         except (FileNotFoundError, NotADirectoryError):
             raise WorkspaceMissing(
-                f"'{path}' is not a workspace. Make one with: discreet init {shlex.quote(str(path))}", path=str(path)
+                say(
+                    "'{path}' is not a workspace. Make one with: discreet init {quoted}",
+                    path=path,
+                    quoted=shlex.quote(str(path)),
+                ),
+                path=str(path),
             ) from None
         except (OSError, ValueError):
             raise Refused(
-                f"'{_SETTINGS}' in '{path}' cannot be read; restore it from a copy.", path=str(path)
+                say("'{file}' in '{path}' cannot be read; restore it from a copy.", file=_SETTINGS, path=path),
+                path=str(path),
             ) from None
         return cls._from_json(path.resolve(), found)
 
@@ -204,7 +215,7 @@ class Workspace:
         """A dataset in its current version, or UnknownName with the nearest one."""
         version = self.current_version(name)
         if version is None:
-            raise UnknownName(sort="Dataset", name=name, where="the workspace", known=self.names())
+            raise UnknownName(sort=Phrase("Dataset"), name=name, where=Phrase("the workspace"), known=self.names())
         return self._version(name, version)
 
     def current_version(self, name: str) -> int | None:
@@ -213,7 +224,9 @@ class Workspace:
             return None
         version = _current_version(self._datasets / name)
         if version is None:
-            raise Refused(f"the current version of '{name}' cannot be read; add the file again with --replace.")
+            raise Refused(
+                say("the current version of '{name}' cannot be read; add the file again with --replace.", name=name)
+            )
         return version
 
     @contextmanager
@@ -238,7 +251,9 @@ class Workspace:
             try:
                 held.enter_context(locked(self._datasets / f".{name}.making.lock", wait=False))
             except BlockingIOError:
-                raise Refused(f"dataset '{name}' is being prepared by another command; wait for it.") from None
+                raise Refused(
+                    say("dataset '{name}' is being prepared by another command; wait for it.", name=name)
+                ) from None
             yield TableJournal(self._datasets / f".{name}.tables.json")
 
     def models(self, dataset: str) -> tuple[str, ...]:
@@ -250,7 +265,9 @@ class Workspace:
         home = self.path / "models" / dataset / name
         version = _current_version(home)
         if version is None:
-            raise Refused(f"the current version of model '{name}' cannot be read; train it again.", model=name)
+            raise Refused(
+                say("the current version of model '{name}' cannot be read; train it again.", name=name), model=name
+            )
         return home / f"v{version}"
 
     def publish_model(self, dataset: str, name: str, staged: AnyPath) -> Path:
@@ -283,11 +300,16 @@ class Workspace:
             present = self.public_version(name)
             if present is not None and not replace:
                 raise Refused(
-                    f"public table '{name}' is in the workspace already. Use --replace to add a new version of it.",
+                    say(
+                        "public table '{name}' is in the workspace already. Use --replace to add a new version of it.",
+                        name=name,
+                    ),
                     table=name,
                 )
             if present is None and replace:
-                raise Refused(f"public table '{name}' is not in the workspace. Leave out --replace to add it.")
+                raise Refused(
+                    say("public table '{name}' is not in the workspace. Leave out --replace to add it.", name=name)
+                )
             version = (present or 0) + 1
             (self._public / name).mkdir(mode=0o700, exist_ok=True)
             write_whole(self.public_file(name, version), text)
@@ -336,7 +358,12 @@ class Workspace:
         try:
             if found["schema"] != SCHEMA:
                 raise Refused(
-                    f"'{path}' has schema {found['schema']}; this version of Discreet reads schema {SCHEMA}.",
+                    say(
+                        "'{path}' has schema {schema}; this version of Discreet reads schema {readable}.",
+                        path=path,
+                        schema=found["schema"],
+                        readable=SCHEMA,
+                    ),
                     path=str(path),
                 )
             return cls(
@@ -349,7 +376,10 @@ class Workspace:
                 roots=tuple(Path(root) for root in found["roots"]),
             )
         except (KeyError, TypeError, ValueError, AttributeError):
-            raise Refused(f"'{_SETTINGS}' in '{path}' is damaged; restore it from a copy.", path=str(path)) from None
+            raise Refused(
+                say("'{file}' in '{path}' is damaged; restore it from a copy.", file=_SETTINGS, path=path),
+                path=str(path),
+            ) from None
 
 
 def find_workspace(option: AnyPath | None) -> Path:

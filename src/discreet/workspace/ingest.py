@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from discreet.cards import Card
+from discreet.catalogue import say
 from discreet.errors import Refused
 from discreet.files import write_whole
-from discreet.paths import AnyPath, allowed_roots, as_path, resolve_inside
+from discreet.paths import AnyPath, allowed_roots, as_path, resolve_inside, tell_reason
 from discreet.sources import DataSource, FileLimits, open_source
 from discreet.workspace.folder import Dataset, GiveVersion, Workspace, count_on
 
@@ -71,8 +72,8 @@ def add_rows(
             write_whole(version / "report.json", report.to_json())
             return workspace.publish(card.dataset, version, give=give)
         except OSError as error:
-            reason = error.strerror or "the system refused"
-            raise source.refusal(f"could not be stored: {reason}. Nothing was changed") from None
+            reason = tell_reason(error)
+            raise source.refusal(say("could not be stored: {reason}. Nothing was changed", reason=reason)) from None
 
 
 def check_presence(workspace: Workspace, name: str, *, replace: bool) -> None:
@@ -80,9 +81,14 @@ def check_presence(workspace: Workspace, name: str, *, replace: bool) -> None:
     present = name in workspace.names()
     if present and not replace:
         raise Refused(
-            f"dataset '{name}' is in the workspace already. Use --replace to add a new version of it, "
-            "under the same budget.",
+            say(
+                "dataset '{name}' is in the workspace already. Use --replace to add a new version of it, under "
+                "the same budget.",
+                name=name,
+            ),
             dataset=name,
         )
     if replace and not present:
-        raise Refused(f"dataset '{name}' is not in the workspace. Leave out --replace to add it.", dataset=name)
+        raise Refused(
+            say("dataset '{name}' is not in the workspace. Leave out --replace to add it.", name=name), dataset=name
+        )

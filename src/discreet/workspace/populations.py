@@ -16,10 +16,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from discreet.catalogue import say
 from discreet.errors import PathInvalid, PopulationConflict
 from discreet.files import write_whole
 from discreet.guarantees import PopulationTerms
-from discreet.paths import open_regular
+from discreet.paths import open_regular, tell_reason
 from discreet.workspace.folder import Workspace
 
 __all__ = ["Elsewhere", "NewPopulation", "find_elsewhere", "note_populations"]
@@ -40,11 +41,13 @@ class Elsewhere:
 
     def __str__(self) -> str:
         if self.budget is None:
-            return (
-                f"'{self.place}' in the folder of the ledger's key cannot be read, so that the populations of another "
-                "workspace are not known."
+            return say(
+                "'{place}' in the folder of the ledger's key cannot be read, so that the populations of another "
+                "workspace are not known.",
+                place=self.place,
             )
-        return f"Workspace '{self.place}' has a population of this name already ({self.budget})."
+        facts = {"place": self.place, "budget": self.budget}
+        return say("Workspace '{place}' has a population of this name already ({budget}).", **facts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,35 +65,37 @@ class NewPopulation:
     @property
     def question(self) -> str:
         """What is asked at a terminal."""
-        begin = f"'{self.terms.population}' is a new population with its own budget ({self.terms.budget}). "
-        return begin + self._told() + "Are its people in no other population whose data you publish?"
+        facts = {"name": self.terms.population, "budget": self.terms.budget.tell()}
+        begin = say("'{name}' is a new population with its own budget ({budget}).", **facts)
+        return " ".join([begin, *self._told(), say("Are its people in no other population whose data you publish?")])
 
     def refusal(self) -> PopulationConflict:
         """What is said when it is not confirmed."""
         name = self.terms.population
-        begin = f"'{name}' would be a new population with a budget of its own ({self.terms.budget}). "
+        budget = self.terms.budget.tell()
+        begin = say("'{name}' would be a new population with a budget of its own ({budget}).", name=name, budget=budget)
         if any(found.budget is not None for found in self.elsewhere):
-            next_step = "Budgets of the same people add up: if they are the same, add them to that workspace instead. "
-        elif self.elsewhere:
-            next_step = "Budgets of the same people add up: restore that file or, if it is no note, take it away. "
-        else:
-            next_step = (
-                "If these people are already in another population of this workspace, their budgets add up: name that "
-                "population in the card instead. "
+            next_step = say(
+                "Budgets of the same people add up: if they are the same, add them to that workspace instead."
             )
+        elif self.elsewhere:
+            next_step = say("Budgets of the same people add up: restore that file or, if it is no note, take it away.")
+        else:
+            next_step = say(
+                "If these people are already in another population of this workspace, their budgets add up: name that "
+                "population in the card instead."
+            )
+        confirm = say("To confirm that they are others, add --yes (in Python: confirm=lambda _: True).")
         return PopulationConflict(
-            begin
-            + self._told()
-            + next_step
-            + "To confirm that they are others, add --yes (in Python: confirm=lambda _: True).",
+            " ".join([begin, *self._told(), next_step, confirm]),
             population=name,
             elsewhere=self.elsewhere[0].place if self.elsewhere else None,
         )
 
-    def _told(self) -> str:
-        shown = "".join(f"{found} " for found in self.elsewhere[:_SHOWN])
+    def _told(self) -> list[str]:
+        shown = [str(found) for found in self.elsewhere[:_SHOWN]]
         more = len(self.elsewhere) - _SHOWN
-        return shown + (f"There are {more} more like these. " if more > 0 else "")
+        return [*shown, say("There are {more} more like these.", more=more)] if more > 0 else shown
 
 
 def note_populations(workspace: Workspace, populations: Iterable[PopulationTerms]) -> None:
@@ -121,8 +126,12 @@ def note_populations(workspace: Workspace, populations: Iterable[PopulationTerms
         write_whole(path, text)
     except OSError as error:
         raise PathInvalid(
-            f"'{path}', which tells other workspaces of this one's populations, cannot be written: "
-            f"{error.strerror or 'the system refused'}. Make the folder of the ledger's key writable.",
+            say(
+                "'{path}', which tells other workspaces of this one's populations, cannot be written: "
+                "{reason}. Make the folder of the ledger's key writable.",
+                path=path,
+                reason=tell_reason(error),
+            ),
             path=str(path),
         ) from None
 

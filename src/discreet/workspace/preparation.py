@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from discreet.cards import Card, Column, WeightRule, canonical_code
+from discreet.catalogue import language, say, speaking
 from discreet.guarantees import text as plain_text
 from discreet.paths import AnyPath, as_path
 from discreet.sources import DataSource, arrow_of, choose_columns
@@ -77,7 +78,10 @@ def prepare(
         _write(connection, card, counts, stream.rows, salt=salt, data=as_path(data, "data"))
     except duckdb.OutOfMemoryException:
         raise source.refusal(
-            f"takes more than {_memory_mb(card):,} MB of memory to prepare. Describe fewer columns in the card"
+            say(
+                "takes more than {megabytes:,} MB of memory to prepare. Describe fewer columns in the card",
+                megabytes=_memory_mb(card),
+            )
         ) from None
     finally:
         connection.close()
@@ -97,6 +101,7 @@ class _Stream:
         import pyarrow as pa
 
         self.fault: Exception | None = None
+        self._language = language()
         self._progress = progress
         self.rows = 0
         self._limit = source.limits.rows
@@ -132,21 +137,30 @@ class _Stream:
         import numpy as np
 
         try:
-            for batch in self._batches:
-                numbers = arrow_of(np.arange(self.rows + 1, self.rows + batch.num_rows + 1))
-                self.rows += batch.num_rows
-                if self.rows > self._limit:
-                    raise self._source.refusal(f"has more than {self._limit:,} rows")
-                if self._stated is not None and self.rows > self._stated:
-                    raise self._source.refusal(
-                        f"has more than {self._stated:,} rows, which the card states as rows_at_most"
-                    )
+            while (batch := self._next()) is not None:
+                numbers = arrow_of(np.arange(self.rows - batch.num_rows + 1, self.rows + 1))
                 yield batch.rename_columns(self._places).append_column(ROW_NUMBER, numbers)
                 if self._progress is not None:
-                    self._progress(self.rows)
+                    with speaking(self._language):
+                        self._progress(self.rows)
         except Exception as fault:
             self.fault = fault
             raise
+
+    def _next(self) -> Any:
+        """The next batch, or None at the end. It is DuckDB's thread that asks, and that speaks no language yet."""
+        with speaking(self._language):
+            batch = next(self._batches, None)
+            if batch is None:
+                return None
+            self.rows += batch.num_rows
+            if self.rows > self._limit:
+                raise self._source.refusal(say("has more than {most:,} rows", most=self._limit))
+            if self._stated is not None and self.rows > self._stated:
+                raise self._source.refusal(
+                    say("has more than {most:,} rows, which the card states as rows_at_most", most=self._stated)
+                )
+            return batch
 
     def form(self, column: Column) -> Form:
         """In what form the source gives a column; what is neither number nor truth value is text."""
@@ -260,11 +274,15 @@ def _count_units(connection: duckdb.DuckDBPyConnection, card: Card, rows: int) -
 
 def _refuse_unfit(source: DataSource, counts: _Units, rows: int) -> None:
     if counts.units == 0 and rows > 0:
-        raise source.refusal("has no row with an id; check the unit's column and its type in the card")
+        raise source.refusal(say("has no row with an id; check the unit's column and its type in the card"))
     if counts.varying:
-        shown = ", ".join(f"'{name}'" for name in counts.varying)
+        names = ", ".join(say("'{name}'", name=name) for name in counts.varying)
         raise source.refusal(
-            f"has units whose rows differ in {shown}, which the card declares public: a public value is one per unit"
+            say(
+                "has units whose rows differ in {names}, which the card declares public: a public value is one per "
+                "unit",
+                names=names,
+            )
         )
 
 

@@ -13,6 +13,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from discreet.cards import LARGEST_UNITS, ColumnKind, canonical_code, find_control, is_reserved, is_well_named
+from discreet.catalogue import Phrase, say
 from discreet.errors import UnknownName
 from discreet.sources import BLANK_TOKENS, WHITE_SPACE, DataSource
 from discreet.workspace.public_tables import MOST_COLUMNS, MOST_ROWS, PublicColumn, PublicTable, describe_column
@@ -34,7 +35,9 @@ def read_public_file(source: DataSource, *, name: str, key: str) -> PublicTable:
     """The whole file as version 1 of a public table, or FileRefused naming the rule it breaks."""
     _check_names(source)
     if key not in source.names:
-        raise UnknownName(sort="Column", name=key, where=f"'{source.file.name}'", known=source.names)
+        raise UnknownName(
+            sort=Phrase("Column"), name=key, where=Phrase("'{name}'", name=source.file.name), known=source.names
+        )
     texts = _read_texts(source)
     columns: list[PublicColumn] = []
     stored: list[Values] = []
@@ -50,18 +53,33 @@ def read_public_file(source: DataSource, *, name: str, key: str) -> PublicTable:
 
 def _check_names(source: DataSource) -> None:
     if len(source.names) > MOST_COLUMNS:
-        raise source.refusal(f"has {len(source.names):,} columns; a public table has at most {MOST_COLUMNS}")
+        raise source.refusal(
+            say(
+                "has {columns:,} columns; a public table has at most {most}",
+                columns=len(source.names),
+                most=MOST_COLUMNS,
+            )
+        )
     seen: dict[str, str] = {}
     for name in source.names:
         if not is_well_named(name):
             raise source.refusal(
-                f"has a column named '{name[:40]}'; a name is letters, digits and underscores, at most 63, "
-                "no digit first. Rename it"
+                say(
+                    "has a column named '{name}'; a name is letters, digits and underscores, at most 63, no digit "
+                    "first. Rename it",
+                    name=name[:40],
+                )
             )
         if is_reserved(name):
-            raise source.refusal(f"has a column named '{name}', which is reserved. Rename it")
+            raise source.refusal(say("has a column named '{name}', which is reserved. Rename it", name=name))
         if name.lower() in seen:
-            raise source.refusal(f"has columns '{seen[name.lower()]}' and '{name}'; names must differ, whatever case")
+            raise source.refusal(
+                say(
+                    "has columns '{one}' and '{other}'; names must differ, whatever case",
+                    one=seen[name.lower()],
+                    other=name,
+                )
+            )
         seen[name.lower()] = name
 
 
@@ -70,15 +88,15 @@ def _read_texts(source: DataSource) -> list[Texts]:
     texts: list[Texts] = [[] for _ in source.names]
     for batch in source.batches(source.names):
         if len(texts[0]) + batch.num_rows > MOST_ROWS:
-            raise source.refusal(f"has more rows than the {MOST_ROWS:,} that a public table may have")
+            raise source.refusal(say("has more rows than the {most:,} that a public table may have", most=MOST_ROWS))
         for column, array in zip(texts, batch.columns, strict=True):
             column += [_clean(value) for value in _as_texts(array)]
     if not texts[0]:
-        raise source.refusal("has no rows")
+        raise source.refusal(say("has no rows"))
     for name, column in zip(source.names, texts, strict=True):
         for text in column:
-            if text is not None and (why := _unfit(text)):
-                raise source.refusal(f"holds a text in column '{name}' that {why}")
+            if text is not None and (why := _unfit(text, name)):
+                raise source.refusal(why)
     return texts
 
 
@@ -97,19 +115,23 @@ def _clean(text: str | None) -> str | None:
     return None if text is None else unicodedata.normalize("NFC", text.strip(WHITE_SPACE)) or None
 
 
-def _unfit(text: str) -> str | None:
+def _unfit(text: str, name: str) -> str | None:
     if len(text) > _LONGEST_TEXT:
-        return f"is longer than {_LONGEST_TEXT} characters"
+        longest = {"name": name, "most": _LONGEST_TEXT}
+        return say("holds a text in column '{name}' that is longer than {most} characters", **longest)
     # What is shown on a terminal must not steer it, nor look like another text.
     control = find_control(text)
-    return None if control is None else f"has the control character U+{ord(control):04X}"
+    if control is None:
+        return None
+    point = f"{ord(control):04X}"
+    return say("holds a text in column '{name}' that has the control character U+{point}", name=name, point=point)
 
 
 def _type_column(source: DataSource, name: str, texts: Texts) -> tuple[PublicColumn, Values]:
     """Numbers when every value is one, blanks aside; else categories."""
     present = [text for text in texts if text is not None]
     if not present:
-        raise source.refusal(f"has no value at all in column '{name}'; leave it out")
+        raise source.refusal(say("has no value at all in column '{name}'; leave it out", name=name))
     numbers = [text for text in present if text.lower() not in BLANK_TOKENS]
     if numbers and all(_NUMBER.fullmatch(text) for text in numbers):
         return _number_column(source, name, texts)
@@ -120,7 +142,9 @@ def _number_column(source: DataSource, name: str, texts: Texts) -> tuple[PublicC
     parts = [None if text is None or text.lower() in BLANK_TOKENS else _take_apart(text) for text in texts]
     places = max(0, *(-exponent for part in parts if part is not None for _, exponent in [part]))
     if places > _MOST_PLACES:
-        raise source.refusal(f"has more than {_MOST_PLACES} decimals in column '{name}'. Round it")
+        raise source.refusal(
+            say("has more than {most} decimals in column '{name}'. Round it", most=_MOST_PLACES, name=name)
+        )
     values: Values = []
     for part in parts:
         if part is None:
@@ -138,16 +162,18 @@ def _number_column(source: DataSource, name: str, texts: Texts) -> tuple[PublicC
 
 
 def _too_large(name: str, places: int) -> str:
-    finest = f" (here of {_plain(places)})" if places else ""
-    return (
-        f"has a number in column '{name}' that is more than 10^15 steps{finest} from 0. Use a larger unit, or put a "
-        "letter before each value if these are codes"
+    if not places:
+        return say(
+            "has a number in column '{name}' that is more than 10^15 steps from 0. Use a larger unit, or put a letter "
+            "before each value if these are codes",
+            name=name,
+        )
+    return say(
+        "has a number in column '{name}' that is more than 10^15 steps (here of {step:f}) from 0. Use a larger unit, "
+        "or put a letter before each value if these are codes",
+        name=name,
+        step=Decimal(1).scaleb(-places),
     )
-
-
-def _plain(places: int) -> str:
-    """The step of so many decimals: 0.001."""
-    return format(Decimal(1).scaleb(-places), "f")
 
 
 def _take_apart(text: str) -> tuple[int, int]:
@@ -171,14 +197,22 @@ def _category_column(name: str, texts: Texts) -> tuple[PublicColumn, Values]:
 
 def _check_key(source: DataSource, column: PublicColumn, values: Values) -> None:
     if column.kind is ColumnKind.NUMBER:
-        raise source.refusal(f"has decimals in its key '{column.name}'; a key holds whole numbers or texts")
+        raise source.refusal(
+            say("has decimals in its key '{name}'; a key holds whole numbers or texts", name=column.name)
+        )
     seen: dict[int, int] = {}
     for row, value in enumerate(values, start=1):
         if value is None:
-            raise source.refusal(f"has no key '{column.name}' in row {row}; a key is never absent")
+            raise source.refusal(
+                say("has no key '{name}' in row {row}; a key is never absent", name=column.name, row=row)
+            )
         if value in seen:
             raise source.refusal(
-                f"has the key '{column.text(value)}' in rows {seen[value]} and {row}; a key is unique, "
-                "so that a join adds no rows"
+                say(
+                    "has the key '{value}' in rows {first} and {second}; a key is unique, so that a join adds no rows",
+                    value=column.text(value),
+                    first=seen[value],
+                    second=row,
+                )
             )
         seen[value] = row

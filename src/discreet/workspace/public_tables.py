@@ -15,9 +15,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from discreet.cards import LARGEST_UNITS, ColumnKind, canonical_code, is_reserved, is_well_named
+from discreet.catalogue import Phrase, say
 from discreet.errors import Refused, UnknownName, UsageError
 from discreet.guarantees import text as plain_text
-from discreet.paths import AnyPath, as_path, read_regular
+from discreet.paths import AnyPath, as_path, read_regular, tell_reason
 
 if TYPE_CHECKING:
     from discreet.sources import DataSource
@@ -132,7 +133,9 @@ class PublicTable:
         """The column of that name, or UnknownName with the nearest one."""
         index = self._places.get(name)
         if index is None:
-            raise UnknownName(sort="Column", name=name, where=f"'{self.name}'", known=self._places)
+            raise UnknownName(
+                sort=Phrase("Column"), name=name, where=Phrase("'{name}'", name=self.name), known=self._places
+            )
         return self.columns[index]
 
     def values(self, name: str) -> tuple[int | None, ...]:
@@ -206,8 +209,11 @@ def add_public_rows(
         version = workspace.publish_public(name, table.to_json(), replace=replace)
     except OSError as error:
         raise Refused(
-            f"public table '{name}' could not be stored: {error.strerror or 'the system refused'}. "
-            "Nothing was changed.",
+            say(
+                "public table '{name}' could not be stored: {reason}. Nothing was changed.",
+                name=name,
+                reason=tell_reason(error),
+            ),
             table=name,
         ) from None
     return changed(table, version=version)
@@ -223,24 +229,34 @@ def read_public_table(workspace: Workspace, name: str, version: int | None = Non
     names = workspace.public_names()
     if name not in names:
         raise UnknownName(
-            sort="Public table",
+            sort=Phrase("Public table"),
             name=name,
-            where="the workspace",
+            where=Phrase("the workspace"),
             known=names,
-            advice="List them with: discreet public list",
+            advice=say("List them with: discreet public list"),
         )
     number = version or workspace.public_version(name) or 1
     try:
         found = json.loads(read_regular(workspace.public_file(name, number)))
         if found["schema"] != SCHEMA:
             raise Refused(
-                f"public table '{name}' has schema {found['schema']}; this version of Discreet reads schema {SCHEMA}.",
+                say(
+                    "public table '{name}' has schema {schema}; this version of Discreet reads schema {readable}.",
+                    name=name,
+                    schema=found["schema"],
+                    readable=SCHEMA,
+                ),
                 table=name,
             )
         return _from_json(found, name, number)
     except (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, UnknownName):
         raise Refused(
-            f"public table '{name}' version {number} cannot be read; add the file again with --replace.", table=name
+            say(
+                "public table '{name}' version {number} cannot be read; add the file again with --replace.",
+                name=name,
+                number=number,
+            ),
+            table=name,
         ) from None
 
 
@@ -268,15 +284,21 @@ def _check_values(column: PublicColumn, values: Sequence[int | None]) -> None:
 def _check_table_name(workspace: Workspace, name: str) -> str:
     if not _NAME.fullmatch(name):
         raise UsageError(
-            "the name of a public table is a lower-case letter, then letters, digits or _, at most 63; "
-            f"received '{name[:40]}'. Choose one with --name.",
+            say(
+                "the name of a public table is a lower-case letter, then letters, digits or _, at most 63; "
+                "received '{name}'. Choose one with --name.",
+                name=name[:40],
+            ),
             parameter="name",
             given=name[:40],
         )
     if name in workspace.names():
         raise Refused(
-            f"'{name}' is a dataset of this workspace, and a public table cannot share its name. "
-            "Choose another one with --name.",
+            say(
+                "'{name}' is a dataset of this workspace, and a public table cannot share its name. Choose "
+                "another one with --name.",
+                name=name,
+            ),
             table=name,
         )
     return name

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from discreet.catalogue import Phrase, say
 from discreet.errors import Refused, UsageError
 from discreet.paths import AnyPath, read_regular
 
@@ -26,18 +27,27 @@ _TABLES: Final = {
     "spark": re.compile(rf"{_PART}(\.{_PART}){{0,2}}|parquet\.`[^`\x00-\x1f\x7f]{{1,1000}}`", re.ASCII),
 }
 _TABLE_RULES: Final = {
-    "postgres": "--table is TABLE or SCHEMA.TABLE, of letters, digits and underscores",
-    "spark": "--table is TABLE, SCHEMA.TABLE or CATALOG.SCHEMA.TABLE, of letters, digits and underscores, "
-    "or parquet.`FOLDER`",
+    "postgres": Phrase("--table is TABLE or SCHEMA.TABLE, of letters, digits and underscores; received another name."),
+    "spark": Phrase(
+        "--table is TABLE, SCHEMA.TABLE or CATALOG.SCHEMA.TABLE, of letters, digits and underscores, or "
+        "parquet.`FOLDER`; received another name."
+    ),
 }
 _HOMES: Final = {
     "postgres": re.compile(_PART, re.ASCII),
     "spark": re.compile(rf"{_PART}(\.{_PART})?|(delta:)?{_FOLDER}", re.ASCII),
 }
 _HOME_RULES: Final = {
-    "postgres": "--materialise is a SCHEMA, of letters, digits and underscores",
-    "spark": "--materialise is SCHEMA, CATALOG.SCHEMA, the path of a folder such as /lake/discreet or "
-    "s3a://lake/discreet, or delta:PATH",
+    "postgres": Phrase("--materialise is a SCHEMA, of letters, digits and underscores; received another name."),
+    "spark": Phrase(
+        "--materialise is SCHEMA, CATALOG.SCHEMA, the path of a folder such as /lake/discreet or s3a://lake/discreet, "
+        "or delta:PATH; received another name."
+    ),
+}
+_TAKEN: Final = {
+    "duckdb": Phrase("--engine duckdb takes a file, and no other source."),
+    "postgres": Phrase("--engine postgres takes --dsn-env and --table, and no other source."),
+    "spark": Phrase("--engine spark takes --remote and --table, and no other source."),
 }
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}", re.ASCII)
 _HOSTS: Final = r"[A-Za-z0-9._-]+(:[0-9]{1,5})?(,[A-Za-z0-9._-]+(:[0-9]{1,5})?)*"
@@ -93,21 +103,27 @@ class RowSource:
     def __post_init__(self) -> None:
         if self.engine not in ENGINES:
             raise UsageError(
-                f"--engine must be one of {', '.join(ENGINES)}; received '{self.engine}'.", engine=self.engine
+                say(
+                    "--engine must be one of {engines}; received '{engine}'.",
+                    engines=", ".join(ENGINES),
+                    engine=self.engine,
+                ),
+                engine=self.engine,
             )
         given = {"path": self.path, "dsn_env": self.dsn_env, "remote": self.remote, "table": self.table}
         wanted = {"duckdb": {"path"}, "postgres": {"dsn_env", "table"}, "spark": {"remote", "table"}}[self.engine]
         if {key for key, value in given.items() if value is not None} != wanted:
-            words = {"duckdb": "a file", "postgres": "--dsn-env and --table", "spark": "--remote and --table"}
-            raise UsageError(f"--engine {self.engine} takes {words[self.engine]}, and no other source.")
+            raise UsageError(str(_TAKEN[self.engine]))
         if self.table is not None and not _TABLES[self.engine].fullmatch(self.table):
-            raise UsageError(f"{_TABLE_RULES[self.engine]}; received another name.", engine=self.engine)
+            raise UsageError(str(_TABLE_RULES[self.engine]), engine=self.engine)
         if self.dsn_env is not None and not _VARIABLE.fullmatch(self.dsn_env):
-            raise UsageError("--dsn-env is the name of an environment variable that holds the connection string.")
+            raise UsageError(say("--dsn-env is the name of an environment variable that holds the connection string."))
         if self.remote is not None and not _REMOTE.fullmatch(self.remote):
             raise UsageError(
-                "--remote is sc://HOST:PORT (Spark Connect) or a master such as spark://HOST:PORT, yarn or local[2], "
-                "without user, password or token."
+                say(
+                    "--remote is sc://HOST:PORT (Spark Connect) or a master such as spark://HOST:PORT, yarn or "
+                    "local[2], without user, password or token."
+                )
             )
 
         self._check_home()
@@ -115,12 +131,12 @@ class RowSource:
     def _check_home(self) -> None:
         if self.materialise is None:
             if self.changed_by is not None:
-                raise UsageError("--changed-by goes with --materialise.")
+                raise UsageError(say("--changed-by goes with --materialise."))
             return
         if self.engine not in _HOMES:
-            raise UsageError("--materialise goes with --engine postgres or --engine spark.")
+            raise UsageError(say("--materialise goes with --engine postgres or --engine spark."))
         if not _HOMES[self.engine].fullmatch(self.materialise):
-            raise UsageError(f"{_HOME_RULES[self.engine]}; received another name.", engine=self.engine)
+            raise UsageError(str(_HOME_RULES[self.engine]), engine=self.engine)
 
     @property
     def type_of(self) -> Mapping[str, str]:
@@ -135,7 +151,7 @@ class RowSource:
     @property
     def where(self) -> str:
         """The table in words that may be shown."""
-        return f"table '{self.table}'" if self.table is not None else "the file"
+        return say("table '{name}'", name=self.table) if self.table is not None else say("the file")
 
     def to_json(self) -> str:
         """What a version folder keeps."""
@@ -159,5 +175,9 @@ def read_row_source(folder: Path) -> RowSource:
         return RowSource(**found, types=types, stored=stored)
     except (OSError, ValueError, TypeError, KeyError, AttributeError, UsageError):
         raise Refused(
-            f"'{file.name}' of '{folder.parent.name}' is damaged; add the table again with --replace."
+            say(
+                "'{file}' of '{dataset}' is damaged; add the table again with --replace.",
+                file=file.name,
+                dataset=folder.parent.name,
+            )
         ) from None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
+from discreet.catalogue import say
 from discreet.errors import Refused
 from discreet.files import write_whole
 from discreet.paths import AnyPath, as_path, read_regular
@@ -36,7 +37,7 @@ class TableJournal:
         except FileNotFoundError:
             return {}
         except (OSError, ValueError, AttributeError):
-            raise Refused(f"'{file.name}' is damaged; restore it from a copy, or remove it.") from None
+            raise Refused(say("'{name}' is damaged; restore it from a copy, or remove it.", name=file.name)) from None
 
     def _keep(self, found: dict[str, str]) -> None:
         write_whole(as_path(self.file, "file"), json.dumps(found, indent=2) + "\n")

@@ -572,6 +572,36 @@ SCENES: Final[Mapping[str, Sequence[Scene]]] = {
     ],
 }
 
+PEOPLE: Final = "SELECT province, COUNT(*) AS people FROM survey GROUP BY province"
+SMOKING: Final = "table -w office survey --by province,smoking --weighted --epsilon 0.25"
+NEWCOMER: Final = (
+    "--help",
+    "init office",
+    "sample survey data --rows 3000",
+    "card check data/survey.yaml",
+    "add -w office data/survey.parquet",
+    "datasets -w office",
+    "show -w office survey",
+    "belief --epsilon 1",
+    f'query -w office "{PEOPLE}" --epsilon 0.5 --explain',
+    f'query -w office "{PEOPLE}" --epsilon 0.5',
+    f'query -w office "{PEOPLE}" --epsilon 0.5',
+    'query -w office "SELECT AVG(hieght) AS height FROM survey" --epsilon 0.2',
+    'query -w office "SELECT sex, AVG(height) AS height FROM survey GROUP BY sex" --epsilon 0.2',
+    "table explain -w office survey --by province,smoking --weighted --epsilon 0.25",
+    f"{SMOKING} --out smoking.xlsx",
+    SMOKING,
+    f'query -w office "{PEOPLE}" --epsilon 9',
+    "budget -w office",
+    "ledger log -w office",
+    "ledger verify -w office",
+)
+"""The first twenty commands of somebody who was told nothing but the name of the first."""
+FIRST_DAYS: Final = (
+    Scene("newcomer-english", NEWCOMER, together=True, empty=True),
+    Scene("newcomer-french", [f"{line} --lang fr" for line in NEWCOMER], together=True, empty=True),
+)
+
 LEFT_OUT: Final[Mapping[str, str]] = {
     "gan train": "needs torch; tests/cli/test_gan.py runs it",
     "linked serve": "runs until it is ended; tests/cli/test_linked_network.py runs it",
@@ -586,4 +616,4 @@ LEFT_OUT: Final[Mapping[str, str]] = {
 def list_scenes() -> list[Scene]:
     """All of them."""
     objects = [Scene(f"python-{name}", python=show) for name, show in OBJECTS.items()]
-    return [*(scene for scenes in SCENES.values() for scene in scenes), *REFUSALS, *objects]
+    return [*(scene for scenes in SCENES.values() for scene in scenes), *FIRST_DAYS, *REFUSALS, *objects]

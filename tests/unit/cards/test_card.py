@@ -12,6 +12,7 @@ from discreet.cards.card import Card, CardFault, Column, ColumnKind, Labels, Siz
 from discreet.cards.card_schema import CARD
 from discreet.cards.draft import draft_card
 from discreet.cards.schema import walk_keys
+from discreet.catalogue import FRENCH, speaking
 from discreet.errors import CardInvalid, CardUndecided, PathInvalid, UnknownName
 from discreet.guarantees.budget import PopulationTerms
 from discreet.guarantees.types import Neighbours, Unit
@@ -135,7 +136,7 @@ def test_booleans_are_only_true_and_false(card_text: str, written: str) -> None:
         ("epsilon: 3", "epsilon: 1e308", "8: budget epsilon must be"),
         ("epsilon: 3,", "epsilon: 3, per_analyst_delta: 1e-6,", "8: budget: per_analyst_delta"),
         ("budget: {epsilon: 3, per_analyst: 1}\n", "", "1: key 'budget' is missing in the card"),
-        ("type: integer", "type: float", "10: type of column 'person_id' must be integer or text or row; received 'fl"),
+        ("type: integer", "type: float", "10: type of column 'person_id' must be integer, text or row; received 'fl"),
         ("kind: text", "kind: text, bounds: [0, 1]", "15: 'bounds' does not go with kind text"),
         ("[12, 110]", "[110, 12]", "12: bounds of column 'age' must be [low, high] with low < high; received [1"),
         ("[12, 110]", "[12]", "12: bounds of column 'age' are a list of two numbers"),
@@ -160,7 +161,7 @@ def test_booleans_are_only_true_and_false(card_text: str, written: str) -> None:
         ("kind: text", "kind: text, provenance: from_rows", "does not go with kind text"),
         ("[12, 110]", "[12, 110], provenance: rows", "12: provenance of column 'age' can only be from_rows"),
         ("size: private", "allow: [bootstrp]", "6: allow must be bootstrap or generated; received 'bootstrp'"),
-        ("kind: text", "kind: texte", "15: kind of column 'diagnosis' must be id or category"),
+        ("kind: text", "kind: texte", "15: kind of column 'diagnosis' must be id, category"),
     ],
 )  # fmt: skip
 def test_every_rule_is_told_with_its_line(card_text: str, old: str, new: str, told: str) -> None:
@@ -414,3 +415,26 @@ def test_no_draft_has_totals(tmp_path: Path) -> None:
     file.write_text("person_id,province,weight\n1,10,4.5\n2,24,5.5\n", encoding="utf-8")
     for from_rows in (False, True):
         assert "totals" not in draft_card(file, from_rows=from_rows)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("budget:", "budgte:", "clé inconnue « budgte » dans la fiche ; vouliez-vous dire « budget » ?"),
+        ("rows: 2", "rows: 0", "`rows` de l'unité : un nombre entier de 1 à 1 000 000 est attendu"),
+        ("rows: 2", "rows: DECIDE", "`rows` de l'unité : reste à décider"),
+        ("bounds: [12, 110]", "bounds: [12.5, 110]", "la borne 12.5 de la colonne « age » n'est pas un multiple de"),
+        ("type: integer", "type: float", "`type` dans la colonne « person_id » : integer, text ou row est attendu"),
+        ("unit: {", "unit: *x\nother: {", "les alias (*nom) ne sont pas permis"),
+        ("unit: {", "unit: [", "ce n'est pas du YAML : une virgule ou un crochet fermant (]) est attendu"),
+    ],
+)
+def test_problems_are_told_in_french(card_text: str, old: str, new: str, says: str) -> None:
+    """Keys and what is to be typed, such as the point of a decimal, stay as they are in a card."""
+    changed = card_text.replace(old, new, 1)
+    assert changed != card_text
+    with speaking(FRENCH):
+        found = problems(changed)
+    plain = [re.sub("[\u00a0\u202f]", " ", problem).replace("’", "'") for problem in found]
+    assert any(says in problem for problem in plain), plain
+    assert all(re.match(r"survey\.yaml:\d+: ", problem) for problem in plain)

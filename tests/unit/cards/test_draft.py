@@ -10,6 +10,7 @@ import pytest
 
 from discreet.cards.card import Card, ColumnKind, parse_card
 from discreet.cards.draft import draft_card
+from discreet.catalogue import FRENCH, speaking
 from discreet.errors import CardUndecided
 
 TEXT = """\
@@ -70,6 +71,17 @@ def test_no_value_of_a_row_is_written(file: Path) -> None:
     for value in ("1234", "871", "alpha", "1.75", "1.625", "40", "42", "gamma"):
         assert value not in text
     assert "from_rows" not in text
+
+
+def test_a_draft_in_french_is_the_same_card_with_other_comments(file: Path) -> None:
+    english = draft_card(file, from_rows=True)
+    with speaking(FRENCH):
+        french = draft_card(file, from_rows=True)
+    assert "# le nom du jeu de données" in french
+    assert [line.split(" #")[0].rstrip() for line in french.splitlines() if not line.lstrip().startswith("#")] == [
+        line.split(" #")[0].rstrip() for line in english.splitlines() if not line.lstrip().startswith("#")
+    ]
+    assert decided(french) == decided(english)
 
 
 def test_guesses(file: Path) -> None:

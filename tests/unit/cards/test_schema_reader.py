@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
 import pytest
 
-from discreet.cards.columns import Labels
 from discreet.cards.schema import (
     ChoiceType,
     CodeType,
@@ -23,25 +23,40 @@ from discreet.cards.schema import (
     SchemaType,
     TextType,
     WholeType,
+    call_by_place,
     walk_keys,
 )
 from discreet.cards.schema_reader import Record, SchemaReader
 from discreet.cards.schema_words import brief, comment_block, takes
 from discreet.cards.yaml_text import parse_yaml
+from discreet.catalogue import FRENCH, Labels, Phrase, speaking
 
 SHAPES = FieldsType(
     (
-        SchemaKey("kind", ChoiceType(("round", "square")), "Its kind. More.", "Sa forme. Plus.", required=True),
-        SchemaKey("radius", NumberType(), "Its radius.", "Son rayon.", goes_with=("round",), needed_with=("round",)),
-        SchemaKey("side", NumberType(), "Its side.", "Son côté.", goes_with=("square",)),
-        SchemaKey("tone", ChoiceType(("red", "green")), "Its red tone.", "Son ton.", goes_with=("round",)),
-        SchemaKey("tone", ChoiceType(("blue",)), "Its blue tone.", "Son ton.", goes_with=("square",)),
-        SchemaKey("filled", FlagType(), "Whether it is.", "S'il l'est.", default="false", goes_with=("square",)),
-        SchemaKey("size", WholeType(1, 9), "Its size.", "Sa taille.", default="3"),
+        SchemaKey("kind", ChoiceType(("round", "square")), Labels("Its kind. More.", "Sa forme. Plus."), required=True),
+        SchemaKey(
+            "radius", NumberType(), Labels("Its radius.", "Son rayon."), goes_with=("round",), needed_with=("round",)
+        ),
+        SchemaKey("side", NumberType(), Labels("Its side.", "Son côté."), goes_with=("square",)),
+        SchemaKey("tone", ChoiceType(("red", "green")), Labels("Its red tone.", "Son ton."), goes_with=("round",)),
+        SchemaKey("tone", ChoiceType(("blue",)), Labels("Its blue tone.", "Son ton."), goes_with=("square",)),
+        SchemaKey(
+            "filled", FlagType(), Labels("Whether it is.", "S'il l'est."), default="false", goes_with=("square",)
+        ),
+        SchemaKey("size", WholeType(1, 9), Labels("Its size.", "Sa taille."), default="3"),
     ),
     by="kind",
-    called="{key} of {where}",
+    called=call_by_place,
 )
+
+
+def call_part(name: str, _what: str) -> str:
+    return f"part {name}"
+
+
+def in_french(words: Callable[[], str]) -> str:
+    with speaking(FRENCH):
+        return words()
 
 
 def read(kind: SchemaType, text: str) -> tuple[Any, list[str]]:
@@ -82,7 +97,7 @@ def test_what_types_take(kind: SchemaType, text: str, meant: object) -> None:
         (TextType(), "''", "it has no value"),
         (TextType(), "x" * 2001, "it is longer than 2000 characters"),
         (TextType(Labels("small", "petit"), "[a-z]+"), "Abc", "it 'Abc' must be small"),
-        (TextType(pattern="[a-z]+", refusal="names a thing, as in a"), "A", "it names a thing, as in a"),
+        (TextType(pattern="[a-z]+", refusal=Phrase("names a thing, as in a")), "A", "it names a thing, as in a"),
         (FlagType(), "yes", "it must be true or false; received 'yes'"),
         (WholeType(1, 1000), "1001", "it must be a whole number from 1 to 1,000"),
         (WholeType(1, 1000), "0", "it must be a whole number from 1 to 1,000"),
@@ -97,14 +112,22 @@ def test_what_types_take(kind: SchemaType, text: str, meant: object) -> None:
         (ChoiceType(("public",)), "private", "it can only be public"),
         (ChoiceType(("left", "right")), "rigth", "it must be left or right; received 'rigth'; did you mean 'right'?"),
         (ListType(CodeType()), "a", "it are a list, such as [a, b]"),
-        (ListType(CodeType(), "are two", least=2, most=2), "[a, b, c]", "it are two"),
-        (ListType(NumberType(), distinct="has equals"), "[1, 1.0]", "it has equals"),
-        (MappingType(NumberType(), "part {name}"), "[a]", "it are a mapping from name to description"),
-        (MappingType(NumberType(), "part {name}", least=1, empty="none in {what}"), "{}", "none in it"),
-        (MappingType(NumberType(), "part {name}"), "{a: b}", "part a must be a plain decimal number; received 'b'"),
-        (MappingType(NumberType(), "part {name}"), "{'': 1}", "it: a code is not empty"),
-        (FormsType((ChoiceType(("none",)), ListType(CodeType())), "is none or a list"), "some", "it is none or a list"),
-        (FormsType((ChoiceType(("none",)), ListType(CodeType())), "is none or a list"), "{}", "it is none or a list"),
+        (ListType(CodeType(), Phrase("are two"), least=2, most=2), "[a, b, c]", "it are two"),
+        (ListType(NumberType(), distinct=Phrase("has equals")), "[1, 1.0]", "it has equals"),
+        (MappingType(NumberType(), call_part), "[a]", "it are a mapping from name to description"),
+        (MappingType(NumberType(), call_part, least=1, empty=Phrase("there is none")), "{}", "there is none"),
+        (MappingType(NumberType(), call_part), "{a: b}", "part a must be a plain decimal number; received 'b'"),
+        (MappingType(NumberType(), call_part), "{'': 1}", "it: a code is not empty"),
+        (
+            FormsType((ChoiceType(("none",)), ListType(CodeType())), Phrase("is none or a list")),
+            "some",
+            "it is none or a list",
+        ),
+        (
+            FormsType((ChoiceType(("none",)), ListType(CodeType())), Phrase("is none or a list")),
+            "{}",
+            "it is none or a list",
+        ),
     ],
 )
 def test_what_types_refuse(kind: SchemaType, text: str, said: str) -> None:
@@ -116,7 +139,13 @@ def test_what_types_refuse(kind: SchemaType, text: str, said: str) -> None:
     "kind",
     [
         *(TextType(), LabelType(), CodeType(), FlagType(), WholeType(0, 1), NumberType(), ParameterType()),
-        *(ChoiceType(("a",)), ListType(CodeType()), MappingType(CodeType(), ""), SHAPES, FormsType((CodeType(),))),
+        *(
+            ChoiceType(("a",)),
+            ListType(CodeType()),
+            MappingType(CodeType(), call_part),
+            SHAPES,
+            FormsType((CodeType(),)),
+        ),
     ],
 )
 def test_every_type_may_be_undecided(kind: SchemaType) -> None:
@@ -173,11 +202,11 @@ def test_problems_stand_beside_their_lines() -> None:
 
 def test_words_and_comments() -> None:
     assert [path for path, _ in walk_keys(SHAPES)][:3] == ["kind", "radius", "side"]
-    assert (brief(SHAPES.keys[0]), brief(SHAPES.keys[0], "fr")) == ("its kind", "sa forme")
-    assert takes(ParameterType(zero=True, below=1), "fr") == "nombre à partir de 0 et inférieur à 1"
-    assert takes(WholeType(1, 1000), "fr") == "nombre entier de 1 à 1\N{NO-BREAK SPACE}000"
+    assert (brief(SHAPES.keys[0]), in_french(lambda: brief(SHAPES.keys[0]))) == ("its kind", "sa forme")
+    assert in_french(lambda: takes(ParameterType(zero=True, below=1))) == "nombre à partir de 0 et inférieur à 1"
+    assert in_french(lambda: takes(WholeType(1, 1000))) == "nombre entier de 1 à 1\N{NARROW NO-BREAK SPACE}000"
     assert takes(ListType(NumberType(), least=2, most=2)) == "[number, number]"
-    key = SchemaKey("shape", SHAPES, "The shape. It is drawn.", "La forme. Elle est tracée.")
+    key = SchemaKey("shape", SHAPES, Labels("The shape. It is drawn.", "La forme. Elle est tracée."))
     lines = list(comment_block(key))
     assert lines[0] == "# The shape. It is drawn."
     assert "#   radius  number; with round. Its radius." in lines

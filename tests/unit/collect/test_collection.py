@@ -20,7 +20,7 @@ from discreet.collect.randomisers.randomiser import Channel
 from discreet.collect.reporting.answers import mark_of_token
 from discreet.collect.reporting.encoding import encode_file
 from discreet.collect.reporting.manifest_reader import parse_manifest
-from discreet.collect.reporting.reports import LINE_LIMIT, Refusal, read_collected
+from discreet.collect.reporting.reports import LINE_LIMIT, REASONS, Refusal, read_collected
 from discreet.collect.reporting.signing import SignedManifest
 from discreet.errors import FileRefused, ParameterInvalid, UnknownName, UsageError
 from discreet.present.words import tell_guarantee
@@ -161,6 +161,10 @@ def test_a_file_in_which_no_line_is_a_report_says_why(tmp_path: Path) -> None:
         read_collected(put(tmp_path, gzip.compress(json.dumps(LINE).encode())), signed())
 
 
+def test_every_reason_has_words() -> None:
+    assert {reason: words.en for reason, words in REASONS.items()} == {reason: reason.value for reason in Refusal}
+
+
 def test_a_group_without_reports_says_nothing(tmp_path: Path) -> None:
     found = collect_estimates(signed(), put(tmp_path, LINE), by=["province"])
     west = [each for each in found.estimates if each.groups == ("24",)]
@@ -284,7 +288,7 @@ def test_clear_answers_join_and_are_warned_of(relation: Any, tmp_path: Path) -> 
     assert found.refused == {Refusal.CLEAR: 1}
     assert (found.accepted, found.clear) == (1_999, 1_001)
     assert "none for 1,001 who answered in clear" in tell_guarantee(publish_collection(found), "en")
-    assert any("not protected" in warning for _, warning in found.warnings)
+    assert any("not protected" in warning.en for _, warning in found.warnings)
     each = find(found, "smoking", category="3")
     assert each.low is not None
     assert each.high is not None

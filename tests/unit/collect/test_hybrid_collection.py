@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from discreet.catalogue import speaking
 from discreet.collect.estimates.estimators.estimated_arrays import EstimatedArray
 from discreet.collect.estimates.hybrid_collection import combine, pool_samples
 from discreet.errors import ParameterInvalid
@@ -32,6 +33,8 @@ def test_samples_are_weighted_by_the_inverse_of_their_variances() -> None:
     assert both.z.tolist() == [-2]
     assert both.apart.tolist() == [True]
     assert "1 of 1" in both.warning
+    with speaking("fr"):
+        assert "Ici, ils diffèrent\u00a0: 1 des 1 estimations" in both.warning
 
 
 def test_many_comparisons_need_larger_differences() -> None:

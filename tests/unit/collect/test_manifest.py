@@ -16,6 +16,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from discreet.cards.card import parse_card
+from discreet.catalogue import speaking
 from discreet.collect.reporting.assignment import randomiser_for
 from discreet.collect.reporting.manifest import Manifest, Missing, Mode
 from discreet.collect.reporting.manifest_draft import draft_manifest
@@ -87,7 +88,7 @@ def test_the_questions_of_one_respondent_stay_within_the_total() -> None:
         ("epsilon: 6", "epsilon: DECIDE", "epsilon is still to be decided"),
         ("version: 3", "version: 1.5", "version must be a whole number"),
         ("kind: integer, bounds: [0, 200]", "kind: integer", "needs bounds"),
-        ("kind: integer, bounds: [0, 200]", "kind: text", "must be category or integer or number; received 'text'"),
+        ("kind: integer, bounds: [0, 200]", "kind: text", "must be category, integer or number; received 'text'"),
         ("missing: public", "missing: public, randomiser: clip", "randomiser 'clip' is not one for"),
         ("missing: public", "missing: public, randomiser: duchy", "did you mean 'duchi'?"),
         ("missing_codes: [9]", "randomiser: grr, epsilon: 60", "epsilon of 'grr' must be above 0 and at most 50"),
@@ -143,6 +144,17 @@ def test_the_signed_manifest_builds_the_same_randomisers(key: Path, tmp_path: Pa
     file.write_text(sign_manifest(manifest, key=key), encoding="utf-8")
     for here, there in zip(manifest.questions, read_signed(file).manifest.questions, strict=True):
         assert randomiser_for(here) == randomiser_for(there)
+
+
+def test_what_is_signed_does_not_depend_on_the_language(key: Path, tmp_path: Path) -> None:
+    english = sign_manifest(read(TEXT), key=key)
+    with speaking("fr"):
+        assert sign_manifest(read(TEXT), key=key) == english
+        (tmp_path / "m.json").write_text(english, encoding="utf-8")
+        signed = read_signed(tmp_path / "m.json")
+        assert signed.verification.startswith("la signature est valide")
+    assert signed.digest == json.loads(english)["digest"]
+    assert signed.verification.startswith("the signature holds")
 
 
 def test_a_signature_names_its_purpose_and_its_form(key: Path) -> None:
@@ -245,6 +257,15 @@ columns:
   age: {kind: integer, bounds: [0, 110]}
   note: {kind: text}
 """
+
+
+def test_a_draft_is_the_same_manifest_in_both_languages() -> None:
+    card = parse_card(CARD, file="card.yaml")
+    english = draft_manifest(card, epsilon="2", groups=["town"])
+    with speaking("fr"):
+        french = draft_manifest(card, epsilon="2", groups=["town"])
+    assert "# Une ébauche." in french
+    assert read(french) == read(english)
 
 
 def test_a_draft_from_a_card_reads_as_a_manifest() -> None:

@@ -166,7 +166,7 @@ def test_signatures_that_are_missing_are_named(three: list[Office], tmp_path: Pa
         write_agreement(some, tmp_path / "some.json")
         with pytest.raises(Refused, match=f"lacks the signature of the {role}"):
             open_researcher(three[0], read_agreement(tmp_path / "some.json"))
-    with pytest.raises(Refused, match="the researcher and the holder and the registry"):
+    with pytest.raises(Refused, match="of the researcher, the holder and the registry"):
         SignedAgreement(whole.agreement, {}).require_signed()
 
 

@@ -81,7 +81,7 @@ def test_what_is_over_nobody_is_a_dash(banded: Release) -> None:
                 "The registry and the researcher together learn who meets the criteria.",
                 "raise a belief at most from 0.05 to 0.174; 0.25 to 0.572; 0.5 to 0.8; 0.75 to 0.924; 0.95 to 0.988.",
                 f"Receipt: {RECEIPT}",
-                "Protected unit: each person",
+                "Protects each person",
                 "60 of the 415 parts of an account, for each unit counted (300 parts are epsilon 1)",
                 "none: 0.5; some: 1; =many: 1.",
                 "A share of 0.2 of 10,000 people has the property.",
@@ -94,26 +94,26 @@ def test_what_is_over_nobody_is_a_dash(banded: Release) -> None:
             "fr",
             [
                 "Soins en français : francophone",
-                "Qui est compté: Personnes dont le compte a de la place.",
+                "Qui est compté : Personnes dont le compte a de la place.",
                 "la propriété a epsilon 1,386294361 face au chercheur, au détenteur et à tous les autres hors du "
                 "registre",
                 "un dossier du détenteur 2,772588722 face au chercheur.",
                 "Le registre et le chercheur réunis apprennent qui répond aux critères.",
                 "0,05 à 0,174 ; 0,25 à 0,572 ; 0,5 à 0,8 ; 0,75 à 0,924 ; 0,95 à 0,988.",
-                f"Reçu: {RECEIPT}",
-                "Unité protégée: chaque personne",
+                f"Reçu : {RECEIPT}",
+                "Protège chaque personne",
                 "60 parts sur les 415 d’un compte, pour chaque unité comptée (300 parts font epsilon 1)",
                 "none : 0,5 ; some : 1 ; =many : 1.",
-                "Une part de 0,2 de 10\u202f000 personnes a la propriété.",
+                "Une part de 0,2 de 10 000 personnes a la propriété.",
                 "Le registre connaît une part de 0,8 des personnes du détenteur",
-                f"Demande: {REQUEST}",
-                "Étude: tongues",
+                f"Demande : {REQUEST}",
+                "Étude : tongues",
             ],
         ),
     ],
 )
 def test_everything_is_said_in_both_languages(banded: Release, language: str, words: list[str]) -> None:
-    said = plain(banded, language)
+    said = plain(banded, language).replace("\u202f", " ").replace("\u00a0", " ")
     assert [item for item in words if item not in said] == []
 
 
@@ -160,7 +160,8 @@ def test_a_workbook_is_read_back(banded: Release, tmp_path: Path, language: str,
     book = load_workbook(banded.save(tmp_path / "t.xlsx", language=language))
     assert book.sheetnames == sheets
     cells = {cell.value for sheet in book for row in sheet.iter_rows() for cell in row}
-    assert {400, 150, "=many", {"en": "each person", "fr": "chaque personne"}[language]} <= cells
+    assert {400, 150, "=many"} <= cells
+    assert any({"en": "each person", "fr": "chaque personne"}[language] in str(cell) for cell in cells)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from discreet.catalogue import speaking
 from discreet.linkage.office_pages.check_words import tell_finding
-from discreet.linkage.office_pages.office_words import OfficeWords
 from discreet.linkage.offices.office_checks import OfficeFinding, check_office, write_off_accounts
 from discreet.linkage.offices.registry_desk import AccountPool
 from tests.unit.linkage.three_offices import ThreeOffices, open_offices, terms_text
@@ -42,8 +42,8 @@ def check(offices: ThreeOffices) -> list[OfficeFinding]:
 def faults(offices: ThreeOffices) -> set[tuple[str, str, str | None]]:
     found = check(offices)
     for language in ("en", "fr"):
-        words = OfficeWords(language)
-        assert all(all(tell_finding(words, item)) for item in found), "each has words"
+        with speaking(language):
+            assert all(all(tell_finding(item)) for item in found), "each has words"
     return {(item.what, item.asked, item.fault) for item in found if not item.sound}
 
 

@@ -13,10 +13,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from discreet.catalogue import speaking
 from discreet.linkage import LinkedKind
 from discreet.linkage.accounts import Accounts
 from discreet.linkage.office_pages.office_page import tell_office, write_office_page
-from discreet.linkage.office_pages.office_words import OfficeWords
+from discreet.linkage.office_pages.office_words import tell_fault
 from discreet.linkage.offices.holder_status import HolderStatus, look_at_holder
 from discreet.linkage.offices.office_closing import close_study, list_reservations
 from discreet.linkage.offices.office_status import OfficeStatus
@@ -247,7 +248,8 @@ def test_every_fault_has_words() -> None:
     from discreet.linkage.offices.account_book import AccountFault
 
     for language in ("en", "fr"):
-        told = [OfficeWords(language).fault(fault) for fault in AccountFault]
+        with speaking(language):
+            told = [tell_fault(fault) for fault in AccountFault]
         assert len(set(told)) == len(told)
 
 

@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from discreet.catalogue import speaking
 from discreet.errors import ParameterInvalid
 from discreet.linkage.exhaustion import binomial_chance, forecast_exhaustion, share_exhausted
 from discreet.linkage.repeated_requests import attack_once_more
@@ -176,8 +177,8 @@ def test_numbers_in_pictures_are_short_and_never_say_nothing_of_something() -> N
         return belief.words, answers.words
 
     belief, answers = words("72.134752045", 100, "fr")
-    assert "À l'échelle 72,1348, elle ne dépasse pas 80\u00a0% jusqu'à 100 demandes." in belief
-    assert "Plus l'échelle est grande, plus elles se recouvrent : à l'échelle 72,1348, aucune réponse" in answers
+    assert "À l’échelle 72,1348, elle ne dépasse pas 80\u00a0% jusqu’à 100 demandes." in belief
+    assert "Plus l’échelle est grande, plus elles se recouvrent\u00a0: à l’échelle 72,1348, aucune réponse" in answers
     assert "plus de 1,014 fois plus probable" in answers
     belief, answers = words("1234.5", 1, "en")
     assert "At scale 1,234.5 it stays at most 50% up to 1 request." in belief
@@ -198,7 +199,9 @@ def test_numbers_in_pictures_are_short_and_never_say_nothing_of_something() -> N
     ],
 )
 def test_requests_are_told_as_each_language_counts(number: int, en: str, fr: str) -> None:
-    assert (tell_requests(number, "en"), tell_requests(number, "fr")) == (en, fr)
+    assert tell_requests(number) == en
+    with speaking("fr"):
+        assert tell_requests(number) == fr
 
 
 def test_the_page_shows_what_the_command_prints() -> None:

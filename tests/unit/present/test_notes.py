@@ -11,7 +11,7 @@ import pytest
 
 from discreet.guarantees.types import Unit
 from discreet.present.messages import say_message
-from discreet.present.note_list import list_facts, list_notes, list_warnings, warn_reader
+from discreet.present.note_list import list_details, list_facts, list_notes, list_warnings, warn_reader
 from discreet.present.words import tell_calibration, tell_charge, tell_level, tell_unit
 from discreet.results import Calibration, CalibrationTarget, Charged, Labels, Release
 from tests.releases import render_text
@@ -29,9 +29,11 @@ def test_what_is_ours_is_said_in_french(office: Office, options: dict[str, objec
 
 def test_every_fact_is_named_once(office: Office) -> None:
     table = office.table("region,smokes", where="age > 17")
-    headings = [heading for heading, _ in list_notes(table, "en")]
+    headings = [heading for heading, _ in (*list_notes(table, "en"), *list_details(table, "en"))]
     assert len(headings) == len(set(headings))
     assert set(headings) > {
+        "Protection",
+        "Strength of the protection",
         "Guarantee",
         "Protected unit",
         "Neighbours",
@@ -44,7 +46,8 @@ def test_every_fact_is_named_once(office: Office) -> None:
     }
     facts = dict(list_facts(table, "en"))
     assert facts["Only rows where"] == "age > 17"
-    assert facts["Charged"] == "epsilon 1"
+    assert dict(list_details(table, "en"))["Charged"] == "epsilon 1"
+    assert "Plan hash" not in dict(list_details(table, "en", hashes=False))
 
 
 def test_measures_of_a_mean_are_told_apart(office: Office) -> None:
@@ -73,10 +76,12 @@ def test_a_stored_gaussian_table_says_its_rho(generous: Office) -> None:
 
 def test_gaussian_noise_says_what_it_does_to_epsilon(generous: Office) -> None:
     table = generous.session.tables.release(generous.read("region,smokes", noise="gaussian"))
-    facts = dict(list_facts(table, "en"))
+    facts = dict(list_details(table, "en"))
     assert facts["Guarantee"].startswith("zCDP, rho = ")
+    strength = dict(list_facts(table, "en"))["Strength of the protection"]
+    assert re.search(r"rho = 0\.\d+, that is epsilon = .*; there is a chance of at most 1 in 1,000,000", strength)
     assert re.fullmatch(r"rho 0\.\d+(, delta \S+)? \(epsilon of the population: 0 → \d+\.\d+\)", facts["Charged"])
-    assert "zCDP, rho" in render_text(table, "html", "en").partition("<main>")[0].replace("\u00a0", " ")
+    assert "privacy, rho = 0." in render_text(table, "html", "en").partition("<main>")[0].replace("\u00a0", " ")
 
 
 def test_a_condition_is_part_of_the_title(office: Office) -> None:
@@ -106,14 +111,14 @@ def test_warnings_that_notes_say_are_not_said_twice(counted: Release, bootstrapp
 
 def test_a_calibration_says_which_totals_and_from_where(counted: Release) -> None:
     made = Calibration((CalibrationTarget("census.people", ("province",)),))
-    assert tell_calibration(replace(counted, calibration=made), "en") == "census.people (by province)"
-    assert tell_calibration(replace(counted, calibration=made), "fr") == "census.people (par province)"
+    assert tell_calibration(replace(counted, calibration=made), "en") == "census.people (by Province)"
+    assert tell_calibration(replace(counted, calibration=made), "fr") == "census.people (selon Province)"
     whole = Calibration((CalibrationTarget("survey.totals", (), Labels("Census", "Recensement")),))
     assert tell_calibration(replace(counted, calibration=whole), "en") == "survey.totals (all), Census"
-    assert tell_calibration(replace(counted, calibration=whole), "fr") == "survey.totals (l’ensemble), Recensement"
+    assert tell_calibration(replace(counted, calibration=whole), "fr") == "survey.totals (ensemble), Recensement"
     shared = replace(counted, calibration=replace(made, shared_out=(("census.people", {}),) * 2))
     assert "2 shared out like the rest of the table" in tell_calibration(shared, "en")
-    assert "2 réparti(s) comme le reste du tableau" in tell_calibration(shared, "fr")
+    assert "2 répartis comme le reste du tableau" in tell_calibration(shared, "fr")
 
 
 def test_levels_and_units_as_each_language_writes_them(counted: Release, bootstrapped: Release) -> None:

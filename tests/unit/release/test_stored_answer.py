@@ -150,7 +150,7 @@ def test_every_field_is_there_and_is_json() -> None:
     assert first["measure"] == "measure 0"
     assert (first["name"], first["scale"], first["epsilon"]) == ("discrete-laplace", "10", "0.5")
     assert first["sensitivity"] == "3"
-    assert "a unit has at most 3 rows" in first["derivation"]
+    assert "une unité a ici au plus 3 lignes" in first["derivation"]
 
 
 def test_the_meaning_speaks_of_selection_and_thresholds_only_where_there_are_any() -> None:

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from discreet.catalogue import FRENCH, speaking
 from discreet.errors import ExtraMissing, FileRefused, UsageError
 from discreet.sources import csv_source
 from discreet.sources.source import DataSource, FileLimits, choose_columns, open_source
@@ -340,3 +341,12 @@ def test_refusals_show_no_values(tmp_path: Path) -> None:
     with pytest.raises(FileRefused) as refused:
         columns(source(tmp_path, "a,b\nsecretvalue,2\nsecretvalue\n"), "a")
     assert "secretvalue" not in str(refused.value)
+
+
+def test_a_refusal_from_the_thread_that_reads_is_in_the_language_of_the_caller(tmp_path: Path) -> None:
+    packed = gzip.compress(b"a,b\n" + b"".join(b"%d,2\n" % number for number in range(600_000)))[:-2_000]
+    opened = source(tmp_path, packed, "x.csv.gz")
+    with speaking(FRENCH), pytest.raises(FileRefused, match="est un fichier gzip endommagé"):
+        columns(opened, "a")
+    with pytest.raises(FileRefused, match="is a damaged gzip file"):
+        columns(opened, "a")

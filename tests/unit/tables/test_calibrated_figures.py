@@ -90,7 +90,7 @@ def test_every_format_meets_them(known: Office, format_name: str) -> None:
         assert sum(cell["value"] for cell in found["cells"] if cell["keys"]["region"] == "S") == 1700
     elif format_name == "table":
         assert "x·T/Σx" in text
-        assert "people.totals.region (par region), Recensement" in text
+        assert "people.totals.region (selon Région), Recensement" in text
         assert "1 700" in text.replace("\u202f", " ").replace("\u00a0", " ")
     else:
         rows = list(csv.DictReader(io.StringIO(text)))
@@ -189,7 +189,7 @@ def test_files_are_written(known: Office, tmp_path: Path) -> None:
     assert "Recensement" in page
     assert "l’intervalle à 95 % du chiffre calé" in page
     assert "intervalle du chiffre calé" in page
-    assert "Calé sur des totaux publics : chaque chiffre estime x·T/Σx." in small_print(table, "fr")
+    assert "Calé sur des totaux publics\N{NO-BREAK SPACE}: chaque chiffre estime x·T/Σx." in small_print(table, "fr")
     assert sum(parquet.read_table(tmp_path / "t.parquet")["value"].to_pylist()) == 4 * 2200
 
 

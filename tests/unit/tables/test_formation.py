@@ -52,13 +52,13 @@ def test_headings_speak_both_languages(reading_room: Office) -> None:
         (
             {"value": "height"},
             "Total of Height by region and smokes",
-            "Total : Taille selon région et fume",
+            "Total\N{NO-BREAK SPACE}: Taille selon région et fume",
             Fraction(1, 100),
         ),
         (
             {"value": "height", "mean": True, "weighted": True},
             "Mean of Height, weighted by region and smokes",
-            "Moyenne : Taille, pondérée selon région et fume",
+            "Moyenne pondérée\N{NO-BREAK SPACE}: Taille selon région et fume",
             None,
         ),
     ],

@@ -101,7 +101,7 @@ def test_codes_are_left_out_and_null_stays(office: Office) -> None:
     kept = [one for one in PEOPLE if one["smokes"] != 2 and not (one["age"] is not None and one["age"] >= 65)]
     assert found["all", "all"] == len(kept)
     assert table.title.en.endswith(", without smokes: no or age: 65–99")
-    assert table.title.fr.endswith(", sans fume : non ou âge : 65–99")
+    assert table.title.fr.endswith(", sans fume\N{NO-BREAK SPACE}: non ou âge\N{NO-BREAK SPACE}: 65–99")
     notes = {heading.en: (said.en, said.fr) for heading, said in map(say_message, table.notes)}
     assert "is counted, in no margin either" in notes["Not in the table"][0]
     assert "marges comprises" in notes["Not in the table"][1]

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from discreet.cards.card import Card, parse_card
+from discreet.catalogue import FRENCH, speaking
 from discreet.errors import FileRefused
 from discreet.workspace.folder import Workspace
 from discreet.workspace.ingest import add_file
@@ -286,6 +287,8 @@ def test_more_rows_than_the_card_states_are_refused(add: Added, card_text: str) 
     line = "1,10,40,5,1.7,flu\n"
     assert len(add(HEADER + 2 * line, card=stated)[0]) == 2
     with pytest.raises(FileRefused, match="more than 2 rows, which the card states as rows_at_most"):
+        add(HEADER + 3 * line, card=stated)
+    with speaking(FRENCH), pytest.raises(FileRefused, match="a plus de 2 lignes, la borne rows_at_most"):
         add(HEADER + 3 * line, card=stated)
 
 

@@ -53,7 +53,7 @@ def prepared(workspace: Workspace, file: Path, card: Card, *, replace: bool = Fa
     ("old", "new", "told"),
     [
         ("rows: 1", "rows: 2", "2: where every row is a unit of its own (type: row of column 'row_id'), rows is 1"),
-        ("type: row", "type: rows", "7: type of column 'row_id' must be integer or text or row; received 'rows'"),
+        ("type: row", "type: rows", "7: type of column 'row_id' must be integer, text or row; received 'rows'"),
         ("type: row", "type: row, source: id", "7: 'source' does not go with type row"),
         ("type: row", "type: row, missing: [9]", "7: 'missing' does not go with type row"),
         ("  petal:", "  other: {kind: id, type: row}\n  petal:", "8: type: row is for the unit's column, 'row_id'"),

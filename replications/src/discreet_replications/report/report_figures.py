@@ -122,7 +122,7 @@ def _draw_heights(heights: Heights) -> Chart:
             ChartKey("the report", _THEIRS),
             ChartKey("its recipe, here", _RECIPE),
         ),
-        small_print=SMALL_PRINT,
+        small_print=str(SMALL_PRINT),
     )
 
 
@@ -145,7 +145,7 @@ def _draw_errors(comparison: PrintedComparison, model: str) -> Chart:
             *(ChartKey(text, look, KeySample.WHISKER) for text, look in zip(lines, looks, strict=True)),
         ),
         notes="Both axes are logarithmic. Points: measured; lines: expected; dotted: between the recipe's points.",
-        small_print=SMALL_PRINT,
+        small_print=str(SMALL_PRINT),
     )
 
 

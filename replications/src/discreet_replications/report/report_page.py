@@ -57,7 +57,7 @@ def write_reproduction(
         _reading(comparison),
     )
     header = element("header", element("h1", _TITLE), element("p", _LEAD, class_="lead"))
-    notice = element("p", element("strong", "Not a release. "), NOTICE, class_="notice")
+    notice = element("p", element("strong", "Not a release. "), str(NOTICE), class_="notice")
     source = element(
         "footer", f"Theirs: {comparison.source} Everything else: study/ in the same folder, on synthetic rows."
     )

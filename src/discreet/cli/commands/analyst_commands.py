@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from discreet.catalogue import Numeral, language, localise, numeral, say, say_count
 from discreet.cli.help_screens import CommandGroup
 from discreet.cli.hints import repeat
 from discreet.cli.options import (
@@ -12,8 +13,6 @@ from discreet.cli.options import (
     Format,
     FormatOption,
     FreshOption,
-    Language,
-    LanguageOption,
     LevelOption,
     OutOption,
     ReleaseFormat,
@@ -23,10 +22,13 @@ from discreet.cli.options import (
     YesOption,
 )
 from discreet.cli.screen import on_terminal, show_json, show_note, show_pairs, show_table
+from discreet.cli.showing.coded_words import word
+from discreet.cli.showing.details import DetailsOption
 from discreet.guarantees import text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from decimal import Decimal
 
     from discreet.ledger import BudgetState, Hold, TermsChange
     from discreet.release import Explanation, Releases
@@ -64,7 +66,8 @@ def register(app: CommandGroup) -> None:
 
 
 def datasets(
-    workspace: WorkspaceOption = None, output: FormatOption = Format.TABLE, lang: LanguageOption = Language.EN
+    workspace: WorkspaceOption = None,
+    output: FormatOption = Format.TABLE,
 ) -> None:
     """List the datasets of the workspace."""
     from discreet.cli.open_sessions import open_session
@@ -72,7 +75,7 @@ def datasets(
     found = [
         {
             "dataset": dataset.name,
-            "title": dataset.card.title.text(lang),
+            "title": dataset.card.title.text(language()),
             "version": dataset.version,
             "population": dataset.card.population,
             "unit": dataset.card.unit.column,
@@ -83,11 +86,11 @@ def datasets(
     if output is Format.JSON:
         show_json({"datasets": found})
     elif not found:
-        typer.echo(repeat("No datasets yet. Add one with: discreet add FILE"))
+        typer.echo(repeat(say("No datasets yet. Add one with: discreet add FILE")))
     else:
-        headings = [("dataset", "left"), ("title", "left"), ("version", "right"), ("population", "left")]
-        headings += [("unit", "left"), ("columns", "right")]
-        show_table("Datasets", headings, [[str(row[name]) for name, _ in headings] for row in found])
+        headings = [(say("dataset"), "left"), (say("title"), "left"), (say("version"), "right")]
+        headings += [(say("population"), "left"), (say("unit"), "left"), (say("columns"), "right")]
+        show_table(say("Datasets"), headings, [[str(fact) for fact in row.values()] for row in found])
 
 
 def show(
@@ -95,7 +98,6 @@ def show(
     custodian: Custodian = False,
     workspace: WorkspaceOption = None,
     output: FormatOption = Format.TABLE,
-    lang: LanguageOption = Language.EN,
 ) -> None:
     """Show the public face of a dataset: columns, labels, bounds, unit, budget; never a value from the rows."""
     from discreet.cli.open_sessions import open_session
@@ -106,63 +108,88 @@ def show(
 
         show_report(session, dataset, output)
         return
-    face: dict[str, Any] = session.describe(dataset, lang)
+    face: dict[str, Any] = session.describe(dataset, language())
     if output is Format.JSON:
         show_json(face)
         return
     state = session.budget(face["population"])
     weight = face["weight"]
     facts = [
-        ("dataset", f"{face['dataset']}, version {face['version']}"),
-        ("population", face["population"]),
-        ("unit", f"{face['unit']['column']}, at most {face['unit']['rows']} row(s) count"),
-        ("neighbours", face["neighbours"]),
-        ("size", face["size"]),
-        ("budget", f"{state.terms.budget}"),
-        ("remaining", f"epsilon {text(state.population.epsilon_remaining)}"),
+        (say("dataset"), say("{dataset}, version {version}", dataset=face["dataset"], version=face["version"])),
+        (say("population"), face["population"]),
+        (say("unit"), _unit(face["unit"])),
+        (say("neighbours"), word(face["neighbours"])),
+        (say("size"), word(face["size"])),
+        (say("budget"), state.terms.budget.tell()),
+        (say("remaining"), say("epsilon {epsilon}", epsilon=text(state.population.epsilon_remaining))),
     ]
     if weight is not None:
-        by = f" by {weight['by']}" if weight["by"] else ""
-        facts.append(("weight", f"{weight['column']}, capped{by} (at most {weight['cap']})"))
-    for totals in face.get("totals", ()):
-        by = f" by {totals['by']}" if totals["by"] else ""
-        facts.append(("totals", f"{totals['total']}{by}: {totals['source']}"))
+        facts.append((say("weight"), _weight(weight)))
+    facts += [(say("totals"), _totals(totals)) for totals in face.get("totals", ())]
     if face["suspended"]:
-        facts.append(("suspended", "yes, until the custodian has looked"))
-    facts += [("warning", warning) for warning in state.warnings()]
+        facts.append((say("suspended"), say("yes, until the custodian has looked")))
+    facts += [(say("warning"), warning) for warning in state.warnings()]
     show_pairs(face["title"], facts)
     headings = [
-        ("column", "left"),
-        ("kind", "left"),
-        ("label", "left"),
-        ("values", "left"),
-        ("public", "left"),
+        (say("column"), "left"),
+        (say("kind"), "left"),
+        (say("label"), "left"),
+        (say("values"), "left"),
+        (say("public"), "left"),
     ]
     rows = [
         [
             column["name"],
-            column["kind"],
+            word(column["kind"]),
             column["label"],
-            _values(column) + ("; complete" if column.get("complete") else ""),
-            "yes" if column["public"] else "",
+            say("{values}; complete", values=_values(column)) if column.get("complete") else _values(column),
+            say("yes") if column["public"] else "",
         ]
         for column in face["columns"]
     ]
     show_table("", headings, rows)
 
 
+def _unit(unit: dict[str, Any]) -> str:
+    return say_count(
+        "{column}, at most {count} row counts",
+        "{column}, at most {count} rows count",
+        unit["rows"],
+        column=unit["column"],
+    )
+
+
+def _weight(weight: dict[str, Any]) -> str:
+    facts = {"column": weight["column"], "cap": weight["cap"]}
+    if weight["by"]:
+        return say("{column}, capped by {by} (at most {cap})", by=weight["by"], **facts)
+    return say("{column}, capped (at most {cap})", **facts)
+
+
+def _totals(totals: dict[str, Any]) -> str:
+    facts = {"total": totals["total"], "source": totals["source"]}
+    if totals["by"]:
+        return say("{total} by {by}: {source}", by=totals["by"], **facts)
+    return say("{total}: {source}", **facts)
+
+
 def _values(column: dict[str, Any]) -> str:
     if "categories" in column:
         shown = [code if code == label else f"{code} {label}" for code, label in column["categories"].items()]
-        return "; ".join(shown) if len(shown) <= 16 else "; ".join(shown[:6]) + f"; … {len(shown)} codes"
+        if len(shown) <= 16:
+            return say("; ").join(shown)
+        return say("{first}; … {count} codes", first=say("; ").join(shown[:6]), count=len(shown))
     if "bounds" in column:
         low, high = column["bounds"]
-        step = f" in steps of {column['step']}" if column.get("step") not in (None, "1") else ""
-        missing = f"; missing: {', '.join(column['missing'])}" if column.get("missing") else ""
-        return f"{low} to {high}{step}{missing}"
+        between = say("{low} to {high}", low=low, high=high)
+        if column.get("step") not in (None, "1"):
+            between = say("{low} to {high} in steps of {step}", low=low, high=high, step=column["step"])
+        if column.get("missing"):
+            return say("{between}; missing: {codes}", between=between, codes=", ".join(column["missing"]))
+        return between
     if column.get("bounds_private"):
-        return "bounds private: each question pays to find them"
-    return "open" if column["kind"] == "text" else ""
+        return say("bounds private: each question pays to find them")
+    return say("open") if column["kind"] == "text" else ""
 
 
 def query(
@@ -192,15 +219,15 @@ def query(
     yes: YesOption = False,
     workspace: WorkspaceOption = None,
     out: OutOption = None,
+    details: DetailsOption = False,
     output: ReleaseFormatOption = None,
-    lang: LanguageOption = Language.EN,
 ) -> None:
     """Answer a question in SQL within the budget: noisy values with an interval on each.
 
     On a terminal, cost and expected error are shown first and confirmed; scripts and pipes are never asked.
     """
-    from discreet.cli.delivery import choose_format, deliver
     from discreet.cli.open_sessions import open_session
+    from discreet.cli.showing.delivery import choose_format, deliver
     from discreet.present import check_output
 
     session, chosen = open_session(workspace), choose_format(output, out)
@@ -235,13 +262,15 @@ def query(
         confirm=confirm_cost if on_terminal() and not yes else None,
         check=lambda headings: check_output(out, format=chosen, headings=headings),
     )
-    deliver(answer, chosen, out, lang)
+    deliver(answer, chosen, out, language(), details=details)
 
 
 def confirm_cost(phrase: "Explanation") -> bool:
     """Cost and expected error on a terminal, before anything is spent."""
+    from discreet.cli.showing.confirmation import confirm_at_terminal
+
     show_note("\n".join(phrase.summary()))
-    return typer.confirm("Ask?", default=False, err=True)
+    return confirm_at_terminal(say("Ask?"))
 
 
 def budget(
@@ -271,7 +300,7 @@ def budget(
         ]
         show_json({"populations": lines})
     elif not states:
-        typer.echo(repeat("No population yet. A budget begins with the first dataset: discreet add FILE"))
+        typer.echo(repeat(say("No population yet. A budget begins with the first dataset: discreet add FILE")))
     for name, state in zip(names, states, strict=True) if output is Format.TABLE else ():
         _show_budget(state, history[name], logged[name], session.workspace)
 
@@ -280,53 +309,93 @@ def _show_budget(
     state: "BudgetState", history: "Sequence[TermsChange]", logged: "Releases", workspace: "Workspace"
 ) -> None:
     holders = [
-        ("population", state.population),
-        *((f"analyst {n}", share) for n, share in state.analysts.items()),
+        (say("population"), state.population),
+        *((say("analyst {name}", name=name), share) for name, share in state.analysts.items()),
     ]
     rows = [
         [
             name,
             str(share.charges),
-            *(text(amount) for amount in (share.epsilon_cap, share.epsilon_spent, share.epsilon_remaining)),
-            f"{dict(share.questions_left)['0.1']:,}",
-            *(() if share.rho_spent is None else (text(share.rho_spent), text(share.rho_cap or share.rho_spent))),
+            *(_amount(amount) for amount in (share.epsilon_cap, share.epsilon_spent, share.epsilon_remaining)),
+            numeral(dict(share.questions_left)["0.1"]),
+            *(() if share.rho_spent is None else (_amount(share.rho_spent), _amount(share.rho_cap or share.rho_spent))),
         ]
         for name, share in holders
     ]
-    headings = [("", "left"), ("charges", "right")]
-    headings += [(f"epsilon {word}", "right") for word in ("budget", "spent", "remaining")]
-    headings += [("questions at 0.1", "right")]
+    headings = [("", "left"), (say("charges"), "right"), (say("epsilon budget"), "right")]
+    headings += [(say("epsilon spent"), "right"), (say("epsilon remaining"), "right")]
+    headings += [(say("questions at 0.1"), "right")]
     if not state.terms.budget.pure:
-        headings += [("rho spent", "right"), ("rho cap", "right")]
+        headings += [(say("rho spent"), "right"), (say("rho cap"), "right")]
     footer = [
-        f"event {marker.sequence}, {marker.when[:10]}: "
-        f"{logged.describe(marker.sequence) or _unproven(state, marker.sequence, workspace)} of "
-        f"{marker.dataset} to {marker.analyst}"
+        say(
+            "event {event}, {date}: {release} of {dataset} to {analyst}",
+            event=str(marker.sequence),
+            date=marker.when[:10],
+            release=logged.describe(marker.sequence) or _unproven(state, marker.sequence, workspace),
+            dataset=marker.dataset,
+            analyst=marker.analyst,
+        )
         for marker in state.markers
     ]
     footer += logged.sentences()
     footer += [_word_hold(hold) for hold in state.holds]
     footer += [_word_change(change) for change in history[1:]]
-    footer.append("epsilon remaining is the largest single question; instead of it, so many at epsilon 0.1 each fit")
-    title = f"Population {state.terms.population}: {state.terms.budget}; neighbours {state.terms.neighbours}"
+    footer.append(
+        say("epsilon remaining is the largest single question; instead of it, so many at epsilon 0.1 each fit")
+    )
+    title = say(
+        "Population {population}: {budget}; neighbours {neighbours}",
+        population=state.terms.population,
+        budget=state.terms.budget.tell(),
+        neighbours=word(state.terms.neighbours),
+    )
     show_table(title, headings, rows, footer=[*state.warnings(), *footer])
+
+
+def _amount(amount: "Decimal") -> str:
+    return localise(text(amount), language())
 
 
 def _word_hold(hold: "Hold") -> str:
     from discreet.ledger import cost_of
 
-    until = "" if hold.expires is None else f", to be used until {hold.expires[:16].replace('T', ' ')} UTC"
-    cost = cost_of(hold.guarantee)
-    return f"event {hold.sequence}: {cost} held for request {hold.request_id} of analyst {hold.analyst}{until}"
+    facts = {
+        "event": str(hold.sequence),
+        "cost": cost_of(hold.guarantee),
+        "request": hold.request_id,
+        "analyst": hold.analyst,
+    }
+    if hold.expires is None:
+        return say("event {event}: {cost} held for request {request} of analyst {analyst}", **facts)
+    return say(
+        "event {event}: {cost} held for request {request} of analyst {analyst}, to be used until {moment} UTC",
+        moment=hold.expires[:16].replace("T", " "),
+        **facts,
+    )
 
 
 def _word_change(change: "TermsChange") -> str:
-    phrase = ", ".join(f"{name.replace('_', ' ')} {old} → {new}" for name, (old, new) in change.changed().items())
-    return f"event {change.sequence}, {change.when[:10]}: {phrase}, by {change.who}"
+    changed = ", ".join(
+        f"{word(name)} {_term(name, old)} → {_term(name, new)}" for name, (old, new) in change.changed().items()
+    )
+    return say(
+        "event {event}, {date}: {changed}, by {who}",
+        event=str(change.sequence),
+        date=change.when[:10],
+        changed=changed,
+        who=change.who,
+    )
+
+
+def _term(name: str, value: str | None) -> str:
+    if isinstance(value, Numeral):
+        return localise(value, language())
+    return word(str(value)) if name == "neighbours" else str(value)
 
 
 def _unproven(state: "BudgetState", marker: int, workspace: "Workspace") -> str:
     from discreet.release import describe_marker
 
     found = describe_marker(workspace, population=state.terms.population, marker=marker)
-    return found or "an unproven release"
+    return found or say("an unproven release")

@@ -4,12 +4,11 @@ from typing import Annotated
 
 import typer
 
+from discreet.catalogue import language
 from discreet.cli.help_screens import CommandGroup
 from discreet.cli.options import (
     AnalystOption,
     FreshOption,
-    Language,
-    LanguageOption,
     LevelOption,
     OutOption,
     ReleaseFormat,
@@ -19,6 +18,7 @@ from discreet.cli.options import (
     YesOption,
 )
 from discreet.cli.screen import on_terminal, show_json
+from discreet.cli.showing.details import DetailsOption
 
 __all__ = ["register"]
 
@@ -48,8 +48,8 @@ def caps(
     yes: YesOption = False,
     workspace: WorkspaceOption = None,
     out: OutOption = None,
+    details: DetailsOption = False,
     output: ReleaseFormatOption = None,
-    lang: LanguageOption = Language.EN,
 ) -> None:
     """Release, within the budget, the share of weight that the card's caps cut: a bias that no interval shows.
 
@@ -57,8 +57,8 @@ def caps(
     exact shares.
     """
     from discreet.cli.commands.analyst_commands import confirm_cost
-    from discreet.cli.delivery import choose_format, deliver
     from discreet.cli.open_sessions import open_session
+    from discreet.cli.showing.delivery import choose_format, deliver
     from discreet.present import check_output
     from discreet.release import cap_share_sql, tell_cap_share
 
@@ -83,4 +83,4 @@ def caps(
         confirm=confirm_cost if on_terminal() and not yes else None,
         check=lambda headings: check_output(out, format=chosen, headings=headings),
     )
-    deliver(answer, chosen, out, lang, meaning=tell_cap_share(limit))
+    deliver(answer, chosen, out, language(), meaning=tell_cap_share(limit), details=details)

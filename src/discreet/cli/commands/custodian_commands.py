@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from discreet.catalogue import Numeral, language, localise, numeral, say, say_count
 from discreet.cli.help_screens import CommandGroup, group
 from discreet.cli.hints import remember, repeat
 from discreet.cli.options import Custodian, Format, FormatOption, UnusedWorkspace, WorkspaceOption
 from discreet.cli.screen import show_banner, show_json, show_note, show_pairs, show_table
+from discreet.cli.showing.coded_words import word
 from discreet.errors import UsageError
 
 if TYPE_CHECKING:
@@ -96,13 +98,15 @@ def init(
     with Session.create(directory, ledger_dsn_env=ledger_dsn_env, key=key, anchor=anchor) as session:
         made = session.workspace
     remember(None if directory.resolve() == Path.cwd() else directory)
+    place = f"PostgreSQL, ${ledger_dsn_env}" if ledger_dsn_env else say("SQLite, in the workspace")
+    kept = say("{key} (keep a copy elsewhere; without it the ledger cannot be trusted)", key=made.key)
     show_pairs(
-        f"Workspace {directory} is ready.",
+        say("Workspace {folder} is ready.", folder=directory),
         [
-            ("analyst", f"{default_analyst()} (add others with: discreet analyst add NAME)"),
-            ("ledger", f"PostgreSQL, ${ledger_dsn_env}" if ledger_dsn_env else "SQLite, in the workspace"),
-            ("key", f"{made.key} (keep a copy elsewhere; without it the ledger cannot be trusted)"),
-            ("anchor", str(made.anchor)),
+            (say("analyst"), say("{analyst} (add others with: discreet analyst add NAME)", analyst=default_analyst())),
+            (say("ledger"), place),
+            (say("key"), kept),
+            (say("anchor"), str(made.anchor)),
         ],
     )
 
@@ -176,11 +180,11 @@ def add(
     if source is not None and card is not None:
         with _stages(source.engine) as tell:
             dataset = session.add_table(source, card=card, replace=replace, confirm=confirm, progress=tell)
-        typer.echo(f"Added '{dataset.name}' version {dataset.version} to population '{dataset.card.population}'.")
+        _tell_added(dataset)
         _tell_place(dataset)
         return
     if file is None:
-        raise UsageError("name a data file, or a table with --engine and --table.")
+        raise UsageError(say("name a data file, or a table with --engine and --table."))
     with _progress(file) as advance:
         dataset = session.add(
             file,
@@ -191,11 +195,24 @@ def add(
             delimiter=delimiter,
             progress=advance,
         )
-    typer.echo(f"Added '{dataset.name}' version {dataset.version} to population '{dataset.card.population}'.")
+    _tell_added(dataset)
     if custodian:
         show_report(session, dataset.name, Format.TABLE)
     else:
-        typer.echo(repeat(f"What was coerced on the way in: discreet show {dataset.name} --custodian"))
+        typer.echo(
+            repeat(say("What was coerced on the way in: discreet show {dataset} --custodian", dataset=dataset.name))
+        )
+
+
+def _tell_added(dataset: "Dataset") -> None:
+    typer.echo(
+        say(
+            "Added '{dataset}' version {version} to population '{population}'.",
+            dataset=dataset.name,
+            version=dataset.version,
+            population=dataset.card.population,
+        )
+    )
 
 
 def refresh(
@@ -213,7 +230,13 @@ def refresh(
 
     with _stages(dataset) as tell:
         made = open_session(workspace).refresh(dataset, whole=whole, progress=tell)
-    typer.echo(f"'{made.name}' is now version {made.version}. Answers to come are about its rows as they are today.")
+    typer.echo(
+        say(
+            "'{dataset}' is now version {version}. Answers to come are about its rows as they are today.",
+            dataset=made.name,
+            version=made.version,
+        )
+    )
     _tell_place(made)
 
 
@@ -221,9 +244,16 @@ def _tell_place(dataset: "Dataset") -> None:
     source = dataset.source
     again = repeat(f"discreet refresh {dataset.name}")
     if source.stored is not None:
-        typer.echo(f"Its prepared rows are in {source.engine}, in {source.stored.name}. After a change: {again}")
+        typer.echo(
+            say(
+                "Its prepared rows are in {engine}, in {table}. After a change: {command}",
+                engine=source.engine,
+                table=source.stored.name,
+                command=again,
+            )
+        )
     else:
-        typer.echo(f"Its rows stay in {source.where}. After they change: {again}")
+        typer.echo(say("Its rows stay in {place}. After they change: {command}", place=source.where, command=again))
 
 
 def _named_table(
@@ -239,12 +269,14 @@ def _named_table(
     if engine is None:
         if any(place is not None for place in places.values()):
             raise UsageError(
-                "--table, --dsn-env, --remote, --materialise and --changed-by go with --engine postgres or "
-                "--engine spark."
+                say(
+                    "--table, --dsn-env, --remote, --materialise and --changed-by go with --engine postgres or "
+                    "--engine spark."
+                )
             )
         return None
     if file is not None or card is None:
-        raise UsageError("--engine takes --table and --card, and no file.")
+        raise UsageError(say("--engine takes --table and --card, and no file."))
     return RowSource(
         engine,
         table=places["table"],
@@ -259,12 +291,20 @@ def _confirmation(*, yes: bool) -> "Callable[[NewPopulation], bool]":
     """How a new population is confirmed: by --yes, at the terminal, or by being the first that anybody knows of."""
 
     def confirm(new: "NewPopulation") -> bool:
+        from discreet.cli.showing.confirmation import confirm_at_terminal
+
         if yes:
             return True
         if sys.stdin.isatty() and sys.stderr.isatty():
-            return typer.confirm(new.question, err=True)
+            return confirm_at_terminal(new.question)
         if new.alone():
-            show_note(f"New population '{new.terms.population}', the first of this workspace: {new.terms.budget}.")
+            show_note(
+                say(
+                    "New population '{population}', the first of this workspace: {budget}.",
+                    population=new.terms.population,
+                    budget=new.terms.budget.tell(),
+                )
+            )
         return new.alone()
 
     return confirm
@@ -279,7 +319,7 @@ def resume(
     from discreet.cli.open_sessions import open_session
 
     open_session(workspace).resume(dataset, custodian=custodian)
-    typer.echo(f"'{dataset}' answers again.")
+    typer.echo(say("'{dataset}' answers again.", dataset=dataset))
 
 
 @card.command("init", epilog="Example: discreet card init survey.csv")
@@ -309,23 +349,24 @@ def card_init(
     from discreet.cards import draft_card
     from discreet.errors import PathInvalid
     from discreet.files import write_whole
+    from discreet.paths import tell_reason
     from discreet.session import card_name
 
     card = out or file.with_name(card_name(file))
     if out is not None and out.exists():
-        raise PathInvalid(f"{out} exists already and is left as it is. Choose another name for --out.")
+        raise PathInvalid(say("{out} exists already and is left as it is. Choose another name for --out.", out=out))
     text = draft_card(file, from_rows=from_rows, encoding=encoding, delimiter=delimiter)
     if not sys.stdout.isatty():
         sys.stdout.write(text)
     try:
         write_whole(card, text, fresh=True)
     except FileExistsError:
-        show_note(f"{card} exists already and is left as it is.")
+        show_note(say("{card} exists already and is left as it is.", card=card))
     except OSError as error:
         if out is not None:
-            raise PathInvalid(f"{out} cannot be written: {error.strerror}.") from None
+            raise PathInvalid(say("{out} cannot be written: {reason}.", out=out, reason=tell_reason(error))) from None
     else:
-        show_note(f"Wrote {card}. Replace every DECIDE, then run: discreet card check {card}")
+        show_note(say("Wrote {card}. Replace every DECIDE, then run: discreet card check {card}", card=card))
 
 
 @card.command("check", epilog="Example: discreet card check survey.yaml")
@@ -341,7 +382,15 @@ def card_check(
     if output is Format.JSON:
         show_json({"card": file.name, "dataset": checked.dataset, "columns": len(checked.columns), "problems": []})
     else:
-        typer.echo(f"{file}: ok. Dataset '{checked.dataset}', {len(checked.columns)} columns, {checked.budget}.")
+        typer.echo(
+            say(
+                "{file}: ok. Dataset '{dataset}', {columns} columns, {budget}.",
+                file=file,
+                dataset=checked.dataset,
+                columns=len(checked.columns),
+                budget=checked.budget.tell(),
+            )
+        )
 
 
 @analyst.command("add", epilog="Example: discreet analyst add -w office maria")
@@ -353,7 +402,7 @@ def analyst_add(
     from discreet.cli.open_sessions import open_session
 
     open_session(workspace).add_analyst(name)
-    typer.echo(f"Analyst '{name}' is registered.")
+    typer.echo(say("Analyst '{name}' is registered.", name=name))
 
 
 @analyst.command("list", epilog="Example: discreet analyst list -w office")
@@ -365,7 +414,7 @@ def analyst_list(workspace: WorkspaceOption = None, output: FormatOption = Forma
     if output is Format.JSON:
         show_json({"analysts": list(names)})
     else:
-        show_table("Analysts", [("name", "left")], [[name] for name in names])
+        show_table(say("Analysts"), [(say("name"), "left")], [[name] for name in names])
 
 
 @population.command("change", epilog="Example: discreet population change -w office --card survey.yaml --custodian")
@@ -378,7 +427,15 @@ def population_change(
     from discreet.cli.open_sessions import open_session
 
     terms = open_session(workspace).change_population(card, custodian=custodian)
-    typer.echo(f"Population '{terms.population}' now has: {terms.budget}; {terms.neighbours}; {terms.unit_column}.")
+    typer.echo(
+        say(
+            "Population '{population}' now has: {budget}; {neighbours}; {unit}.",
+            population=terms.population,
+            budget=terms.budget.tell(),
+            neighbours=word(terms.neighbours),
+            unit=terms.unit_column,
+        )
+    )
 
 
 @sample.command("survey", epilog="Example: discreet sample survey data --rows 20000 --seed 7")
@@ -393,7 +450,7 @@ def sample_survey(
     from discreet.samples import write_survey
 
     for path in write_survey(directory, rows=rows, seed=seed, overwrite=overwrite):
-        typer.echo(f"wrote {path}")
+        typer.echo(say("wrote {file}", file=path))
 
 
 @sample.command("visits", epilog="Example: discreet sample visits data")
@@ -408,7 +465,7 @@ def sample_visits(
     from discreet.samples import write_visits
 
     for path in write_visits(directory, people=rows, seed=seed, overwrite=overwrite):
-        typer.echo(f"wrote {path}")
+        typer.echo(say("wrote {file}", file=path))
 
 
 @sample.command("ce", epilog="Example: discreet sample ce data")
@@ -422,7 +479,7 @@ def sample_ce(
     from discreet.samples import write_ce
 
     for path in write_ce(directory, seed=seed, overwrite=overwrite):
-        typer.echo(f"wrote {path}")
+        typer.echo(say("wrote {file}", file=path))
 
 
 @sample.command("linked", epilog="Example: discreet sample linked data --people 20000 --seed 7")
@@ -437,7 +494,7 @@ def sample_linked(
     from discreet.samples import write_linked
 
     for path in write_linked(directory, people=people, seed=seed, overwrite=overwrite):
-        typer.echo(f"wrote {path}")
+        typer.echo(say("wrote {file}", file=path))
 
 
 def show_report(session: "Session", dataset: str, output: Format) -> None:
@@ -452,49 +509,57 @@ def show_report(session: "Session", dataset: str, output: Format) -> None:
         show_json(asdict(report))
         return
     facts = [
-        ("rows read", f"{report.rows:,}"),
-        ("rows without an id, dropped", f"{report.rows_without_id:,}"),
-        ("units", f"{report.units:,}"),
-        ("most rows of one unit", f"{report.most_rows:,}"),
-        ("rows beyond the unit's bound", f"{report.rows_beyond:,} (kept, never counted)"),
+        (say("rows read"), numeral(report.rows)),
+        (say("rows without an id, dropped"), numeral(report.rows_without_id)),
+        (say("units"), numeral(report.units)),
+        (say("most rows of one unit"), numeral(report.most_rows)),
+        (say("rows beyond the unit's bound"), say("{rows:,} (kept, never counted)", rows=report.rows_beyond)),
     ]
     if report.weight is not None:
-        cut = f"{report.weight.share_cut:.2%} of {report.weight.before}, in {report.weight.rows_cut:,} rows"
-        facts.append(("weight cut by the cap", cut))
+        cut = say(
+            "{share:.2%} of {weight}, in {rows:,} rows",
+            share=report.weight.share_cut,
+            weight=Numeral(report.weight.before),
+            rows=report.weight.rows_cut,
+        )
+        facts.append((say("weight cut by the cap"), cut))
     facts += _told_incomplete(report.incomplete)
     if report.unused:
-        facts.append(("columns of the file not in the card", ", ".join(report.unused)))
-    show_pairs(f"Ingest of {dataset}", facts)
+        facts.append((say("columns of the file not in the card"), ", ".join(report.unused)))
+    show_pairs(say("Ingest of {dataset}", dataset=dataset), facts)
     counts = ("blank", "missing", "unparsable", "not_listed", "clamped_low", "clamped_high", "null")
-    rows = [[column.name, *(f"{getattr(column, name):,}" for name in counts)] for column in report.columns]
-    show_table("", [("column", "left"), *((name.replace("_", " "), "right") for name in counts)], rows)
+    rows = [[column.name, *(numeral(getattr(column, name)) for name in counts)] for column in report.columns]
+    show_table("", [(say("column"), "left"), *((word(name), "right") for name in counts)], rows)
     if report.weight is not None and report.weight.groups:
         _show_cut(session, dataset, report.weight)
 
 
 def _show_cut(session: "Session", dataset: str, weight: "WeightReport") -> None:
     """How much of each category's weight the cap cuts: a bias of every weighted figure that no interval shows."""
+    from discreet.results import NOTHING
+
     card = session.workspace.dataset(dataset).card
     assert card.weight is not None
     by = card.column(card.cut_by or "")
-    labels = {category.code: category.label.en for category in by.categories}
+    labels = {category.code: category.label.text(language()) for category in by.categories}
     rows = [
         [
-            "(no value)" if item.code is None else labels[item.code],
-            f"{card.weight.cap_for(item.code):,}",
-            item.before,
-            f"{item.share_cut:.2%}",
-            f"{item.rows_cut:,}",
+            NOTHING.text(language()) if item.code is None else labels[item.code],
+            numeral(card.weight.cap_for(item.code)),
+            localise(item.before, language()),
+            numeral(item.share_cut, ".2%"),
+            numeral(item.rows_cut),
         ]
         for item in weight.groups
     ]
-    heads = [(by.name, "left"), ("cap", "right"), ("weight", "right"), ("share cut", "right"), ("rows cut", "right")]
+    heads = [(by.name, "left"), (say("cap"), "right"), (say("weight"), "right")]
+    heads += [(say("share cut"), "right"), (say("rows cut"), "right")]
     more = (
-        f"To release these shares with noise: discreet caps {dataset} --epsilon E"
+        say("To release these shares with noise: discreet caps {dataset} --epsilon E", dataset=dataset)
         if card.full_weight is not None
-        else "To release them with noise, list the weight again in the card (docs/card.md) and add the file anew."
+        else say("To release them with noise, list the weight again in the card (docs/card.md) and add the file anew.")
     )
-    show_table("Weight cut by the cap", heads, rows, footer=[more])
+    show_table(say("Weight cut by the cap"), heads, rows, footer=[more])
 
 
 def _show_incomplete(session: "Session", dataset: str, output: Format) -> None:
@@ -503,12 +568,15 @@ def _show_incomplete(session: "Session", dataset: str, output: Format) -> None:
     if output is Format.JSON:
         show_json({"incomplete": counts})
     else:
-        show_pairs(f"Rows of {dataset} that break its card", _told_incomplete(counts))
+        show_pairs(say("Rows of {dataset} that break its card", dataset=dataset), _told_incomplete(counts))
 
 
 def _told_incomplete(counts: "Mapping[str, int]") -> list[tuple[str, str]]:
     return [
-        (f"rows without {name}", f"{count:,} (complete by the card: such keys leave them out)")
+        (
+            say("rows without {column}", column=name),
+            say("{rows:,} (complete by the card: such keys leave them out)", rows=count),
+        )
         for name, count in counts.items()
     ]
 
@@ -545,13 +613,13 @@ def _progress(file: Path) -> "Iterator[Callable[[int], None]]":
     from rich.console import Console
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TextColumn("{task.completed:,} rows"))
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TextColumn("{task.fields[read]}"))
     bar = Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True), transient=True)
-    task = bar.add_task(f"Reading {file.name}", total=None)
+    task = bar.add_task(say("Reading {file}", file=file.name), total=None, read="")
 
     def tell(rows: int) -> None:
         bar.start()
-        bar.update(task, completed=rows)
+        bar.update(task, completed=rows, read=say_count("{count:,} row", "{count:,} rows", rows))
 
     try:
         yield tell

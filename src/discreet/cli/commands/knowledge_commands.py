@@ -1,13 +1,18 @@
 """Commands that need no data: beliefs, test vectors, and a look at the machine."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from discreet.catalogue import Numeral, language, localise, say
 from discreet.cli.help_screens import CommandGroup, group
-from discreet.cli.options import Format, FormatOption, Language, LanguageOption, UnusedWorkspace, WorkspaceOption
+from discreet.cli.options import Format, FormatOption, UnusedWorkspace, WorkspaceOption
 from discreet.cli.screen import show_json, show_pairs, show_table
+from discreet.cli.showing.coded_words import word
+
+if TYPE_CHECKING:
+    from discreet.cli.doctor import Check
 
 __all__ = ["register"]
 
@@ -51,10 +56,12 @@ def belief(
     if output is Format.JSON:
         show_json(found)
     else:
-        show_pairs(
-            "Belief",
-            [(name.replace("_", " "), str(value)) for name, value in found.items() if value is not None],
-        )
+        facts = [(word(name), _fact(fact)) for name, fact in found.items() if fact is not None]
+        show_pairs(say("Belief"), facts)
+
+
+def _fact(fact: str | int) -> str:
+    return localise(fact, language()) if isinstance(fact, Numeral) else word(str(fact))
 
 
 @noise.command("vectors", epilog="Example: discreet noise vectors --out vectors.json")
@@ -78,7 +85,6 @@ def noise_vectors(
 @noise.command("pictures", epilog="Example: discreet noise pictures docs/pictures")
 def noise_pictures(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="Where to; made when it is not there.")],
-    lang: LanguageOption = Language.EN,
     workspace: UnusedWorkspace = None,
 ) -> None:
     """Draw densities of noise as SVG: four Laplace scales, Laplace and normal, an answer, two neighbours."""
@@ -86,7 +92,7 @@ def noise_pictures(
     from discreet.present import draw_densities, write_picture
 
     make_folder(directory)
-    for drawn in draw_densities(lang):
+    for drawn in draw_densities(language()):
         write_picture(drawn, directory / f"{drawn.name}.svg")
         typer.echo(directory / f"{drawn.name}.svg")
 
@@ -111,9 +117,20 @@ def doctor(
     if output is Format.JSON:
         show_json({"status": status, "checks": [check.to_dict() for check in checks]})
     else:
-        headings = [("", "left"), ("what", "left"), ("found", "left"), ("next step", "left")]
-        marks = {CheckStatus.OK: "ok", CheckStatus.ABSENT: "-", CheckStatus.WARNING: "WARN", CheckStatus.FAILED: "FAIL"}
-        rows = [[marks[c.status], f"{c.code} {c.subject}".strip(), c.message, c.advice] for c in checks]
-        show_table("Doctor", headings, rows)
+        headings = [("", "left"), (say("what"), "left"), (say("found"), "left"), (say("next step"), "left")]
+        marks = {
+            CheckStatus.OK: say("ok"),
+            CheckStatus.ABSENT: "-",
+            CheckStatus.WARNING: say("WARN"),
+            CheckStatus.FAILED: say("FAIL"),
+        }
+        rows = [[marks[check.status], _name_check(check), check.message, check.advice] for check in checks]
+        show_table(say("Doctor"), headings, rows)
     if status is CheckStatus.FAILED or (strict and status is CheckStatus.WARNING):
         raise typer.Exit(1)
+
+
+def _name_check(check: "Check") -> str:
+    """What was looked at; names of packages, datasets and populations are their own."""
+    subject = word(check.subject) if check.code in {"disk", "writable"} else check.subject
+    return say("{sort} {subject}", sort=word(check.code), subject=subject) if subject else word(check.code)

@@ -5,10 +5,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from discreet.catalogue import Phrase, language, localise, say, say_count
 from discreet.cli.commands.log_command import EXAMPLES, ledger_log
 from discreet.cli.help_screens import CommandGroup, group
 from discreet.cli.options import Custodian, Format, FormatOption, WorkspaceOption
 from discreet.cli.screen import show_json, show_pairs, show_table
+from discreet.cli.showing.coded_words import word
 
 if TYPE_CHECKING:
     from discreet.ledger import LedgerConfig
@@ -51,8 +53,9 @@ def verify(
     if output is Format.JSON:
         show_json(found.to_dict())
     else:
-        facts = {**found.to_dict(), "anchors": ", ".join(f"event {number}" for number in found.anchors)}
-        show_pairs("The ledger holds.", [(name, str(value)) for name, value in facts.items()])
+        anchors = ", ".join(say("event {event}", event=str(number)) for number in found.anchors)
+        facts = {**found.to_dict(), "anchors": anchors}
+        show_pairs(say("The ledger holds."), [(word(name), str(value)) for name, value in facts.items()])
 
 
 def backup(
@@ -68,7 +71,14 @@ def backup(
     if output is Format.JSON:
         show_json({"file": str(file), "events": events})
     else:
-        typer.echo(f"Wrote {file}: {events} events. Keep it away from the key and the anchor.")
+        typer.echo(
+            say_count(
+                "Wrote {file}: {count} event. Keep it away from the key and the anchor.",
+                "Wrote {file}: {count} events. Keep it away from the key and the anchor.",
+                events,
+                file=file,
+            )
+        )
 
 
 def restore(
@@ -84,22 +94,27 @@ def restore(
     """
     from discreet.ledger import restore_ledger
 
-    _require(custodian, "putting back an older ledger")
+    _require(custodian, Phrase("putting back an older ledger"))
     _, config = _find(workspace)
     done = restore_ledger(config, file, who=_who())
     if output is Format.JSON:
         show_json(done.to_dict())
         return
-    rows = [[name, f"{before}", f"{now}"] for name, (before, now) in done.remaining.items()]
-    headings = [("population", "left"), ("epsilon left in the backup", "right"), ("epsilon left now", "right")]
-    lost = "nobody knows how many events are lost" if done.lost is None else f"{done.lost} later events are lost"
-    footer = [f"{done.events} events were put back; {lost}"]
+    rows = [[name, *(localise(f"{left}", language()) for left in both)] for name, both in done.remaining.items()]
+    headings = [(say("population"), "left"), (say("epsilon left in the backup"), "right")]
+    headings += [(say("epsilon left now"), "right")]
+    if done.lost is None:
+        footer = [say("{events} events were put back; nobody knows how many events are lost", events=done.events)]
+    else:
+        footer = [
+            say("{events} events were put back; {lost} later events are lost", events=done.events, lost=done.lost)
+        ]
     if done.everything:
-        footer.append("what was spent since is not known, so all that remained was written off")
+        footer.append(say("what was spent since is not known, so all that remained was written off"))
     elif done.lost:
-        footer.append("what was spent since, as the anchor knows it, was written off")
-    footer.append("analysts, datasets and versions added since the backup must be added again")
-    show_table("The ledger was restored.", headings, rows, footer=footer)
+        footer.append(say("what was spent since, as the anchor knows it, was written off"))
+    footer.append(say("analysts, datasets and versions added since the backup must be added again"))
+    show_table(say("The ledger was restored."), headings, rows, footer=footer)
 
 
 def anchor(
@@ -123,17 +138,22 @@ def anchor(
     from discreet.errors import PathInvalid
     from discreet.ledger import replace_anchor
 
-    _require(custodian, "replacing the anchor")
+    _require(custodian, Phrase("replacing the anchor"))
     found, config = _find(workspace)
     path = found.anchor if to is None else to.absolute()
     if path == found.anchor and not lost:
         raise PathInvalid(
-            f"the anchor is at '{path}' already. Name another place with --to, or say --lost when it cannot be read.",
+            say(
+                "the anchor is at '{path}' already. Name another place with --to, or say --lost when it cannot "
+                "be read.",
+                path=path,
+            ),
             path=str(path),
         )
     replace_anchor(config, path=path, lost=lost, who=_who())
     found.settle_anchor(path)
-    show_pairs("The anchor was replaced.", [("anchor", str(path)), ("the old one is", "lost" if lost else "retired")])
+    old = say("lost") if lost else say("retired")
+    show_pairs(say("The anchor was replaced."), [(say("anchor"), str(path)), (say("the old one is"), old)])
 
 
 def key(
@@ -149,12 +169,11 @@ def key(
     """
     from discreet.ledger import replace_ledger_key
 
-    _require(custodian, "replacing the key")
+    _require(custodian, Phrase("replacing the key"))
     found, config = _find(workspace)
     replace_ledger_key(config, lost=lost, who=_who())
-    show_pairs(
-        "The key was replaced.", [("key", f"{found.key} (keep a copy elsewhere)"), ("next", "make a new backup")]
-    )
+    kept = say("{key} (keep a copy elsewhere)", key=found.key)
+    show_pairs(say("The key was replaced."), [(say("key"), kept), (say("next"), say("make a new backup"))])
 
 
 def migrate(workspace: WorkspaceOption = None) -> None:
@@ -164,9 +183,15 @@ def migrate(workspace: WorkspaceOption = None) -> None:
     _, config = _find(workspace)
     before, after = migrate_ledger(config, who=_who())
     if before == after:
-        typer.echo(f"The ledger has format {after} already; nothing was changed.")
+        typer.echo(say("The ledger has format {format} already; nothing was changed.", format=after))
     else:
-        typer.echo(f"The ledger had format {before} and has format {after} now. Earlier releases refuse it.")
+        typer.echo(
+            say(
+                "The ledger had format {before} and has format {after} now. Earlier releases refuse it.",
+                before=before,
+                after=after,
+            )
+        )
 
 
 def _find(workspace: Path | None) -> "tuple[Workspace, LedgerConfig]":
@@ -177,7 +202,7 @@ def _find(workspace: Path | None) -> "tuple[Workspace, LedgerConfig]":
     return found, ledger_config(found)
 
 
-def _require(custodian: bool, what: str) -> None:
+def _require(custodian: bool, what: Phrase) -> None:
     from discreet.errors import CustodianOnly
 
     if not custodian:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from discreet.catalogue import Phrase, say
 from discreet.cli.options import Custodian, Format, FormatOption, WorkspaceOption
 from discreet.cli.screen import show_banner, show_note
 from discreet.errors import UsageError
@@ -23,8 +24,18 @@ EXAMPLES = (
     "discreet ledger log -w office --kind charge --kind replay --limit 20 · "
     "discreet ledger log -w office --format json | jq -r .cost_text"
 )
-_HEADINGS = ("event", "when (UTC)", "who", "kind", "cost", "population", "dataset", "request", "what")
-_WIDTHS = (6, 19, 10, 10, 12, 12, 12, 12, 0)
+_HEADINGS = (
+    Phrase("event"),
+    Phrase("when (UTC)"),
+    Phrase("who"),
+    Phrase("kind"),
+    Phrase("cost"),
+    Phrase("population"),
+    Phrase("dataset"),
+    Phrase("request"),
+    Phrase("what"),
+)
+_WIDTHS = (6, 19, 10, 10, 12, 12, 12, 12)
 
 
 def ledger_log(
@@ -74,7 +85,7 @@ def ledger_log(
         ledger.record_view("the log with reasons of suspensions", who=default_analyst())
         show_banner()
     if output is Format.TABLE:
-        _show(_HEADINGS)
+        _show([str(heading) for heading in _HEADINGS])
     event = None
     for event in events:
         entry = describe_event(event, reasons=custodian)
@@ -83,7 +94,7 @@ def ledger_log(
         else:
             _show(_cells(entry))
     if event is None:
-        show_note("No event is of this sort.")
+        show_note(say("No event is of this sort."))
 
 
 def _kind(name: str) -> "EventKind":
@@ -94,8 +105,19 @@ def _kind(name: str) -> "EventKind":
         return EventKind(name)
     except ValueError:
         guess = nearest(name, list(EventKind))
-        hint = f" Did you mean '{guess}'?" if guess else ""
-        raise UsageError(f"--kind {name[:40]!a} is not a kind of event.{hint} Kinds: {', '.join(EventKind)}.") from None
+        kinds = ", ".join(EventKind)
+        if guess:
+            raise UsageError(
+                say(
+                    "--kind {name!a} is not a kind of event. Did you mean '{guess}'? Kinds: {kinds}.",
+                    name=name[:40],
+                    guess=guess,
+                    kinds=kinds,
+                )
+            ) from None
+        raise UsageError(
+            say("--kind {name!a} is not a kind of event. Kinds: {kinds}.", name=name[:40], kinds=kinds)
+        ) from None
 
 
 def _cells(entry: "LogEntry") -> "Sequence[str]":
@@ -108,5 +130,6 @@ def _cells(entry: "LogEntry") -> "Sequence[str]":
 
 def _show(cells: "Sequence[str]") -> None:
     """A line whose columns are at least so wide: what has not been read yet cannot widen them."""
-    padded = [cell + " " * (width - screen_width(cell)) for cell, width in zip(cells, _WIDTHS, strict=True)]
+    widths = [max(width, screen_width(str(head))) for head, width in zip(_HEADINGS[:-1], _WIDTHS, strict=True)]
+    padded = [cell + " " * (width - screen_width(cell)) for cell, width in zip(cells, [*widths, 0], strict=True)]
     sys.stdout.write("  ".join(padded).rstrip() + "\n")

@@ -5,9 +5,11 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from discreet.catalogue import numeral, say, say_count
 from discreet.cli.help_screens import CommandGroup, group
 from discreet.cli.options import Format, FormatOption, WorkspaceOption
 from discreet.cli.screen import show_json, show_pairs, show_table
+from discreet.cli.showing.coded_words import word
 
 if TYPE_CHECKING:
     from discreet.workspace import PublicColumn, PublicTable
@@ -52,8 +54,15 @@ def public_add(
         show_json(_summary(table))
     else:
         typer.echo(
-            f"Added public table '{table.name}' version {table.version}: {len(table.rows):,} rows, "
-            f"{len(table.columns)} columns, key '{table.key}'."
+            say_count(
+                "Added public table '{name}' version {version}: {count:,} row, {columns} columns, key '{key}'.",
+                "Added public table '{name}' version {version}: {count:,} rows, {columns} columns, key '{key}'.",
+                len(table.rows),
+                name=table.name,
+                version=table.version,
+                columns=len(table.columns),
+                key=table.key,
+            )
         )
 
 
@@ -66,9 +75,10 @@ def public_list(workspace: WorkspaceOption = None, output: FormatOption = Format
     if output is Format.JSON:
         show_json({"public_tables": [_summary(table) for table in tables]})
         return
-    headings = [("table", "left"), ("version", "right"), ("key", "left"), ("rows", "right"), ("columns", "right")]
-    rows = [[t.name, str(t.version), t.key, f"{len(t.rows):,}", str(len(t.columns))] for t in tables]
-    show_table("Public tables", headings, rows)
+    headings = [(say("table"), "left"), (say("version"), "right"), (say("key"), "left")]
+    headings += [(say("rows"), "right"), (say("columns"), "right")]
+    rows = [[t.name, str(t.version), t.key, numeral(len(t.rows)), str(len(t.columns))] for t in tables]
+    show_table(say("Public tables"), headings, rows)
 
 
 @public.command("show", epilog="Example: discreet public show -w office regions")
@@ -86,18 +96,19 @@ def public_show(
         show_json({**_summary(table), "columns": columns, "rows": list(_objects(table))})
         return
     show_pairs(
-        f"Public table {table.name}",
-        [("version", str(table.version)), ("key", table.key), ("rows", f"{len(table.rows):,}")],
+        say("Public table {name}", name=table.name),
+        [(say("version"), str(table.version)), (say("key"), table.key), (say("rows"), numeral(len(table.rows)))],
     )
-    facts = [[column.name, str(column.kind), _range(column)] for column in table.columns]
-    show_table("", [("column", "left"), ("kind", "left"), ("values", "left")], facts)
+    facts = [[column.name, word(column.kind), _range(column)] for column in table.columns]
+    show_table("", [(say("column"), "left"), (say("kind"), "left"), (say("values"), "left")], facts)
     sides = [(column.name, "left" if column.categories else "right") for column in table.columns]
     shown = [
         ["" if value is None else column.text(value) for column, value in zip(table.columns, row, strict=True)]
         for row in table.rows[:_ROWS_SHOWN]
     ]
     rest = len(table.rows) - len(shown)
-    show_table("", sides, shown, footer=[f"{rest:,} more rows: --format json"] if rest else [])
+    more = say_count("{count:,} more row: --format json", "{count:,} more rows: --format json", rest)
+    show_table("", sides, shown, footer=[more] if rest else [])
 
 
 def _summary(table: "PublicTable") -> dict[str, object]:
@@ -127,9 +138,12 @@ def _objects(table: "PublicTable") -> "list[dict[str, int | str | None]]":
 
 def _range(column: "PublicColumn") -> str:
     if not column.categories:
-        step = "" if column.step == 1 else f" in steps of {column.text(1)}"
-        text = f"{column.text(column.low_units)} to {column.text(column.high_units)}{step}"
+        low, high = column.text(column.low_units), column.text(column.high_units)
+        values = say("{low} to {high}", low=low, high=high)
+        if column.step != 1:
+            values = say("{low} to {high} in steps of {step}", low=low, high=high, step=column.text(1))
     else:
-        more = len(column.categories) - _CATEGORIES_SHOWN
-        text = ", ".join(column.categories[:_CATEGORIES_SHOWN]) + (f" and {more:,} more" if more > 0 else "")
-    return f"{text}; some absent" if column.absent else text
+        more, values = len(column.categories) - _CATEGORIES_SHOWN, ", ".join(column.categories[:_CATEGORIES_SHOWN])
+        if more > 0:
+            values = say("{first} and {more:,} more", first=values, more=more)
+    return say("{values}; some absent", values=values) if column.absent else values

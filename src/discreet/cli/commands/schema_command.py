@@ -5,9 +5,10 @@ from typing import Annotated
 
 import typer
 
+from discreet.catalogue import language
 from discreet.cli.file_schemas import FileKind, load_schema
 from discreet.cli.help_screens import CommandGroup
-from discreet.cli.options import Language, LanguageOption, UnusedWorkspace
+from discreet.cli.options import UnusedWorkspace
 
 __all__ = ["register"]
 
@@ -24,7 +25,6 @@ def register(app: CommandGroup) -> None:
 def schema(
     kind: Annotated[FileKind, typer.Argument(metavar="KIND", help="card, workload, manifest, study or agreement.")],
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write here instead of to standard output.")] = None,
-    lang: LanguageOption = Language.EN,
     workspace: UnusedWorkspace = None,
 ) -> None:
     """Write the JSON Schema of a file that people write, by which editors complete, explain and check it."""
@@ -33,7 +33,7 @@ def schema(
     from discreet.cards import make_json_schema
     from discreet.files import replace_file
 
-    text = json.dumps(make_json_schema(load_schema(kind), lang), indent=1, ensure_ascii=False) + "\n"
+    text = json.dumps(make_json_schema(load_schema(kind), language()), indent=1, ensure_ascii=False) + "\n"
     if out is None:
         typer.echo(text, nl=False)
     else:

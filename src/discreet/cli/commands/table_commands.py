@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from discreet.catalogue import language, say
 from discreet.cli.help_screens import CommandGroup
 from discreet.cli.options import (
     AnalystOption,
     Format,
     FormatOption,
     FreshOption,
-    Language,
-    LanguageOption,
     LevelOption,
     ReleaseFormatOption,
     RequestIdOption,
@@ -21,8 +20,9 @@ from discreet.cli.options import (
     YesOption,
 )
 from discreet.cli.screen import on_terminal, show_json, show_note
+from discreet.cli.showing.details import DetailsOption
+from discreet.cli.showing.table_outputs import TableOutOption, TableOutputs
 from discreet.cli.table_options import takes_table
-from discreet.cli.table_outputs import TableOutOption, TableOutputs
 
 if TYPE_CHECKING:
     from discreet.tables import TableExplanation, TableRequest
@@ -66,8 +66,8 @@ def register(app: CommandGroup) -> None:
         "table",
         short_help="Release a table with margins that add up",
         rich_help_panel="Analyst",
-        epilog=f"Examples: {EXAMPLE} · discreet table explain -w office survey --by province --epsilon 0.3 (what it "
-        "would cost; asks nothing) · discreet table -w office survey --by province --value height --mean --epsilon 0.3",
+        epilog=f"Examples: {EXAMPLE} · discreet table explain -w office survey --by province --epsilon 0.3 · "
+        "discreet table -w office survey --by province --value height --mean --epsilon 0.3",
     )(table)
     app.command(
         "table explain",
@@ -85,6 +85,7 @@ def table(
     calibrate: CalibrateOption = None,
     sampling: SamplingOption = None,
     out: TableOutOption = None,
+    details: DetailsOption = False,
     analyst: AnalystOption = None,
     request_id: RequestIdOption = None,
     level: LevelOption = "0.95",
@@ -92,7 +93,6 @@ def table(
     yes: YesOption = False,
     workspace: WorkspaceOption = None,
     output: ReleaseFormatOption = None,
-    lang: LanguageOption = Language.EN,
 ) -> None:
     """Release a protected table: cells and margins that add up, with an interval on every figure.
 
@@ -115,7 +115,7 @@ def table(
     outputs.check(asked.formed)
     confirm = _confirm if on_terminal() and not yes else None
     released = desk.release(asked, request_id=request_id, fresh=fresh, confirm=confirm)
-    outputs.write(released, lang)
+    outputs.write(released, language(), details=details)
 
 
 @takes_table
@@ -131,7 +131,6 @@ def table_explain(
     fresh: FreshOption = False,
     workspace: WorkspaceOption = None,
     output: FormatOption = Format.TABLE,
-    lang: LanguageOption = Language.EN,
 ) -> None:
     """Show every strategy for a table, its expected error and what it would cost. No row is looked at."""
     from discreet.cli.open_sessions import open_session
@@ -155,5 +154,7 @@ def table_explain(
 
 def _confirm(explained: "TableExplanation") -> bool:
     """Cost and expected error on a terminal, before anything is spent."""
+    from discreet.cli.showing.confirmation import confirm_at_terminal
+
     show_note(explained.to_text())
-    return typer.confirm("Ask?", default=False, err=True)
+    return confirm_at_terminal(say("Ask?"))

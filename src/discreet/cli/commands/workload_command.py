@@ -5,11 +5,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from discreet.catalogue import language, localise, say
 from discreet.cli.help_screens import CommandGroup
 from discreet.cli.options import (
     AnalystOption,
-    Language,
-    LanguageOption,
     OutOption,
     ReleaseFormat,
     ReleaseFormatOption,
@@ -19,6 +18,7 @@ from discreet.cli.options import (
     YesOption,
 )
 from discreet.cli.screen import on_terminal, show_json, show_table
+from discreet.cli.showing.details import DetailsOption
 from discreet.errors import QueryRefused
 from discreet.guarantees import text
 
@@ -33,7 +33,7 @@ def register(app: CommandGroup) -> None:
         "plan",
         short_help="Share a budget over many questions, and ask them",
         rich_help_panel="Analyst",
-        epilog="Examples: discreet plan init tables.yaml (a file to begin with) · "
+        epilog="Examples: discreet plan init tables.yaml · "
         "discreet plan -w office tables.yaml · discreet plan -w office tables.yaml --run --yes",
     )(plan)
     app.command("plan init", hidden=True, epilog="Example: discreet plan init tables.yaml")(plan_init)
@@ -52,12 +52,12 @@ def plan(
     yes: YesOption = False,
     workspace: WorkspaceOption = None,
     out: OutOption = None,
+    details: DetailsOption = False,
     output: ReleaseFormatOption = None,
-    lang: LanguageOption = Language.EN,
 ) -> None:
     """Share a budget over many questions: the least that meets their targets, or what a total reaches."""
-    from discreet.cli.delivery import choose_format, deliver
     from discreet.cli.open_sessions import open_session
+    from discreet.cli.showing.delivery import choose_format, deliver
     from discreet.present import check_output
 
     session, chosen = open_session(workspace), choose_format(output, out)
@@ -65,7 +65,7 @@ def plan(
         check_output(out, format=chosen)
         confirm = _confirm if on_terminal() and not yes else None
         answered = session.run(workload, epsilon=epsilon, analyst=analyst, request_id=request_id, confirm=confirm)
-        deliver(answered, chosen, out, lang)
+        deliver(answered, chosen, out, language(), details=details)
         return
     planned = session.plan(workload, epsilon=epsilon, analyst=analyst)
     if chosen is ReleaseFormat.JSON:
@@ -82,18 +82,20 @@ def plan_init(
     workspace: UnusedWorkspace = None,
 ) -> None:
     """Write a workload for the sample survey, with every key explained in a comment."""
-    from discreet.cli.delivery import write_draft
+    from discreet.cli.showing.delivery import write_draft
     from discreet.release import draft_workload
 
     write_draft(file, draft_workload(file.name), overwrite=overwrite)
-    typer.echo(f"wrote {file}. Read it, change it, then: discreet plan {file}")
+    typer.echo(say("wrote {file}. Read it, change it, then: discreet plan {file}", file=file))
 
 
 def _confirm(planned: "Apportionment") -> bool:
+    from discreet.cli.showing.confirmation import confirm_at_terminal
+
     _show_plan(planned)
     if planned.shortfall is not None:
         return True  # refused in a moment, with its reason
-    return typer.confirm("Ask them all?", default=False, err=True)
+    return confirm_at_terminal(say("Ask them all?"))
 
 
 def _show_plan(planned: "Apportionment") -> None:
@@ -101,8 +103,9 @@ def _show_plan(planned: "Apportionment") -> None:
     for part in planned.parts:
         for number, item in enumerate(part.outputs):
             first = number == 0
-            name, cost = (part.reading.task.name, text(part.epsilon)) if first else ("", "")
+            name, cost = (part.reading.task.name, localise(text(part.epsilon), language())) if first else ("", "")
             rows.append([name, cost, item.name, item.told(planned.level)])
-    headings = [("question", "left"), ("epsilon", "right"), ("output", "left"), ("accuracy in every cell", "left")]
-    total = f"total epsilon {text(planned.epsilon)}"
+    headings = [(say("question"), "left"), (say("epsilon"), "right"), (say("output"), "left")]
+    headings += [(say("accuracy in every cell"), "left")]
+    total = say("total epsilon {epsilon}", epsilon=text(planned.epsilon))
     show_table("", headings, rows, footer=[total, *planned.outlook.lines()])

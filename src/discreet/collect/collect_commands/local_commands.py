@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from discreet.catalogue import language, say
 from discreet.cli import (
     CommandGroup,
     Format,
     FormatOption,
-    Language,
-    LanguageOption,
     OutOption,
     ReleaseFormatOption,
     UnusedWorkspace,
@@ -68,7 +67,14 @@ def local_init(
     else:
         _write_new(out, text)
         draft, signed = (legible(shlex.quote(str(item))) for item in (out, out.with_suffix(".json")))
-        show_note(f"Wrote '{out.name}'. Read it, then: discreet local sign {draft} --out {signed}")
+        show_note(
+            say(
+                "Wrote '{name}'. Read it, then: discreet local sign {draft} --out {signed}",
+                name=out.name,
+                draft=draft,
+                signed=signed,
+            )
+        )
 
 
 @local.command("keys", epilog="Example: discreet local keys --out survey.key")
@@ -82,7 +88,13 @@ def local_keys(
     from discreet.collect.reporting.signing import create_keys
 
     public = create_keys(out)
-    typer.echo(f"Wrote the private key '{out.name}' (keep it secret) and the public key '{public.name}' (publish it).")
+    typer.echo(
+        say(
+            "Wrote the private key '{private}' (keep it secret) and the public key '{public}' (publish it).",
+            private=out.name,
+            public=public.name,
+        )
+    )
 
 
 @local.command("sign", epilog="Example: discreet local sign survey.yaml --out survey.json --key survey.key")
@@ -129,7 +141,6 @@ def local_show(
     ] = None,
     trust: TrustOption = None,
     workspace: UnusedWorkspace = None,
-    lang: LanguageOption = Language.EN,
     output: FormatOption = Format.TABLE,
 ) -> None:
     """Verify a signed manifest and show what it asks, what it costs a respondent, and how accurate it would be."""
@@ -143,7 +154,9 @@ def local_show(
     from discreet.errors import UsageError
 
     if respondents is None and (share or design_effect is not None):
-        raise UsageError("--share and --design-effect say what to expect of --respondents N; give that number too.")
+        raise UsageError(
+            say("--share and --design-effect say what to expect of --respondents N; give that number too.")
+        )
     signed = _read_signed(manifest, trust)
     outlook = None
     if respondents is not None:
@@ -156,11 +169,11 @@ def local_show(
         )
     if output is Format.JSON:
         facts = manifest_facts(signed)
-        show_json(facts if outlook is None else {**facts, "outlook": outlook_facts(outlook, lang.value)})
+        show_json(facts if outlook is None else {**facts, "outlook": outlook_facts(outlook)})
         return
-    show_manifest(signed, lang=lang.value)
+    show_manifest(signed)
     if outlook is not None:
-        show_outlook(signed, outlook, lang=lang.value)
+        show_outlook(signed, outlook)
 
 
 @local.command("encode", epilog="Example: discreet local encode survey.json answers.csv --out reports.jsonl")
@@ -175,13 +188,19 @@ def local_encode(
     workspace: UnusedWorkspace = None,
 ) -> None:
     """Randomise every answer, once, and write reports that hold none of them. Run it where the answers are."""
+    from discreet.collect.collect_commands.collection_view import guarantee_text
     from discreet.collect.reporting.encoding import encode_file
 
     signed = _read_signed(manifest, trust)
     done = encode_file(signed, answers, out=out, encoding=encoding)
     typer.echo(
-        f"Wrote {done.respondents:,} reports to '{out.name}': {signed.manifest.guarantee()}. "
-        f"'{done.record.name}' keeps these answers from a second draw."
+        say(
+            "Wrote {count:,} reports to '{name}': {guarantee}. '{record}' keeps these answers from a second draw.",
+            count=done.respondents,
+            name=out.name,
+            guarantee=guarantee_text(signed.manifest),
+            record=done.record.name,
+        )
     )
 
 
@@ -205,7 +224,6 @@ def local_estimate(
     ] = False,
     trust: TrustOption = None,
     workspace: UnusedWorkspace = None,
-    lang: LanguageOption = Language.EN,
     out: OutOption = None,
     output: ReleaseFormatOption = None,
 ) -> None:
@@ -226,7 +244,7 @@ def local_estimate(
         encoding=encoding,
         relation="strata" if strata else "samples",
     )
-    deliver(found, chosen, out, lang)
+    deliver(found, chosen, out, language())
 
 
 def _read_signed(manifest: Path, trust: Path | None) -> "SignedManifest":
@@ -234,7 +252,7 @@ def _read_signed(manifest: Path, trust: Path | None) -> "SignedManifest":
 
     signed = read_signed(manifest, trust=trust)
     if not signed.trusted:
-        show_note(f"'{manifest.name}': {signed.verification}.")
+        show_note(say("'{name}': {verification}.", name=manifest.name, verification=signed.verification))
     return signed
 
 
@@ -245,10 +263,13 @@ def _listed(names: str | None) -> list[str]:
 def _write_new(path: Path, text: str) -> None:
     from discreet.errors import PathInvalid
     from discreet.files import write_whole
+    from discreet.paths import tell_reason
 
     try:
         write_whole(path, text, fresh=True)
     except FileExistsError:
-        raise PathInvalid(f"'{path.name}' exists; choose another name.", path=str(path)) from None
+        raise PathInvalid(say("'{name}' exists; choose another name.", name=path.name), path=str(path)) from None
     except OSError as error:
-        raise PathInvalid(f"'{path.name}' cannot be written: {error.strerror}.", path=str(path)) from None
+        raise PathInvalid(
+            say("'{name}' cannot be written: {reason}.", name=path.name, reason=tell_reason(error)), path=str(path)
+        ) from None

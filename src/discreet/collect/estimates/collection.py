@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Final, Literal
 import numpy as np
 
 from discreet.cards import Category, Column
+from discreet.catalogue import Labels, say
 from discreet.collect.estimates.estimators.estimated_arrays import EstimatedArray
 from discreet.collect.estimates.estimators.norm_sub import norm_sub
 from discreet.collect.estimates.estimators.shares import Counts, clip_ends
@@ -51,6 +52,9 @@ __all__ = ["BoundedFigure", "Collection", "Estimate", "collect_estimates"]
 
 Counted = Literal["noise", "questions", "design"]
 """What intervals count: privacy noise; the draw of questions too; or privacy and the design of the survey."""
+
+Warned = tuple[str, Labels]
+"""A question, or none where it is about all of them, and what must be said beside it."""
 
 _LARGEST_TABLE: Final = 500_000
 
@@ -127,7 +131,7 @@ class Collection:
     variance: Counted
     estimates: tuple[Estimate, ...]
     poisoning: tuple[Poisoning, ...]
-    warnings: tuple[tuple[str, str], ...]
+    warnings: tuple[Warned, ...]
 
     @property
     def guarantee(self) -> LocalDP:
@@ -178,9 +182,9 @@ def collect_estimates(
     manifest = signed.manifest
     cells = _cells(manifest, by)
     if clear is None and relation != "samples":
-        raise UsageError("--strata says how --clear FILE joins the reports; give that file, or leave it out.")
+        raise UsageError(say("--strata says how --clear FILE joins the reports; give that file, or leave it out."))
     if clear is not None and replicates is not None:
-        raise UsageError("--replicates and --clear do not go together yet; estimate the two groups apart.")
+        raise UsageError(say("--replicates and --clear do not go together yet; estimate the two groups apart."))
     opened = None if clear is None else read_answers(clear, manifest, encoding=encoding)
     marks = frozenset(mark_of_token(signed.digest, token) for token in opened.tokens) if opened else frozenset[str]()
     collected = read_collected(reports, signed, clear=marks)
@@ -198,19 +202,24 @@ def collect_estimates(
         variance="design" if work.about_population else text,
         estimates=tuple(estimate for estimates, _, _ in found for estimate in estimates),
         poisoning=tuple(poisoning for _, poisoning, _ in found),
-        warnings=tuple(dict.fromkeys(said for _, _, said in found if said[1])),
+        warnings=tuple(dict.fromkeys(warned for _, _, warned in found if warned)),
     )
 
 
 def _cells(manifest: Manifest, by: Sequence[str]) -> _Cells:
     cells = _Cells(tuple(manifest.group(name) for name in by))
     if len(set(by)) != len(by):
-        raise UsageError("--by names a group twice.")
+        raise UsageError(say("--by names a group twice."))
     size = cells.number * max(max(len(question.answers), 1) for question in manifest.questions)
     if size > _LARGEST_TABLE:
         raise UsageError(
-            f"--by makes {cells.number:,} groups, and with the answers of the longest question {size:,} estimates; "
-            f"at most {_LARGEST_TABLE:,} can be made at once. Name fewer groups."
+            say(
+                "--by makes {number:,} groups, and with the answers of the longest question {size:,} estimates; "
+                "at most {most:,} can be made at once. Name fewer groups.",
+                number=cells.number,
+                size=size,
+                most=_LARGEST_TABLE,
+            )
         )
     return cells
 
@@ -233,7 +242,7 @@ class _Work:
         """Whether intervals hold the drawing of the respondents as well."""
         return self.replicates is not None or (self.opened is not None and self.relation == "samples")
 
-    def question(self, question: SurveyQuestion) -> tuple[list[Estimate], Poisoning, tuple[str, str]]:
+    def question(self, question: SurveyQuestion) -> tuple[list[Estimate], Poisoning, Warned | None]:
         """The estimates of a question, how far a false report moves them, and a warning where one is due."""
         randomiser, sample = randomiser_for(question), self._sample(question)
         reach = poison_reach(randomiser, sample, weights=self._largest_weights())
@@ -242,7 +251,7 @@ class _Work:
             text = Poisoning(question.name, "count", reach * self._weight_step())
             return list(self._counts(question, sample, counts)), text, warning
         assert question.column.step is not None
-        estimated, warning = average_numbers(randomiser, sample), ("", "")
+        estimated, warning = average_numbers(randomiser, sample), None
         if self.opened is not None:
             combined = self._join(randomiser, estimated, sample, self._clear(question, self.opened))
             estimated, warning = combined, _warning(question, combined)
@@ -252,11 +261,11 @@ class _Work:
 
     def _joined_counts(
         self, question: SurveyQuestion, oracle: FrequencyOracle, sample: Sample
-    ) -> tuple[Counts, tuple[str, str]]:
+    ) -> tuple[Counts, Warned | None]:
         """The counts of all respondents, those who answered in clear included, and a warning where there are any."""
         counts, found = count_categories(oracle, sample)
         if self.opened is None:
-            return counts, ("", "")
+            return counts, None
         clear = self._clear(question, self.opened)
         if self.relation == "strata":
             total = add_clear(oracle, counts.total, sample, clear)
@@ -372,6 +381,6 @@ def _finite(number: float) -> float | None:
     return float(number) if math.isfinite(number) else None
 
 
-def _warning(question: SurveyQuestion, combined: Combined) -> tuple[str, str]:
+def _warning(question: SurveyQuestion, combined: Combined) -> Warned:
     """A warning that names its question only where the two groups of that question differ."""
-    return (question.name if combined.apart.any() else "", combined.warning)
+    return (question.name if combined.apart.any() else "", combined.caution)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from discreet.catalogue import say
 from discreet.errors import ParameterInvalid
 from discreet.guarantees import GRID, ExactLike, exact, floor_to_grid
 from discreet.noise import Entropy, uniform_array_below
@@ -41,13 +42,17 @@ class SamplingPlan:
 
     def __init__(self, *, epsilon: ExactLike, columns: int, asked: int) -> None:
         if isinstance(columns, bool) or not 1 <= columns <= LARGEST_COLUMNS:
-            rule = f"must lie between 1 and {LARGEST_COLUMNS}"
+            rule = say("must lie between 1 and {most}", most=LARGEST_COLUMNS)
             raise ParameterInvalid(parameter="columns", rule=rule, given=str(columns))
         if isinstance(asked, bool) or not 1 <= asked <= columns:
-            raise ParameterInvalid(parameter="asked", rule=f"must lie between 1 and {columns}", given=str(asked))
+            raise ParameterInvalid(
+                parameter="asked", rule=say("must lie between 1 and {most}", most=columns), given=str(asked)
+            )
         total = exact(epsilon, parameter="epsilon")
         if Fraction(total) / asked < GRID:
-            raise ParameterInvalid(parameter="epsilon", rule=f"must be at least {asked}e-9", given=str(total))
+            raise ParameterInvalid(
+                parameter="epsilon", rule=say("must be at least {asked}e-9", asked=asked), given=str(total)
+            )
         object.__setattr__(self, "epsilon", total)
         object.__setattr__(self, "columns", columns)
         object.__setattr__(self, "asked", asked)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 
+from discreet.catalogue import Labels, Phrase, language, say
 from discreet.collect.estimates.estimators.estimated_arrays import EstimatedArray
 from discreet.errors import ParameterInvalid
 
@@ -25,11 +26,14 @@ __all__ = ["Combined", "Relation", "add_strata", "combine", "pool_samples"]
 
 Relation = Literal["strata", "samples"]
 
-_SELECTION: Final = (
-    "People choose for themselves whether to answer in clear, and those who do may differ from the others; "
-    "no variance shows that."
+_ADDED: Final = Phrase(
+    "Answers given in clear are not protected. The total adds two groups that chose themselves; neither stands for the "
+    "other."
 )
-_CLEAR: Final = "Answers given in clear are not protected."
+_POOLED: Final = Phrase(
+    "Answers given in clear are not protected. People choose for themselves whether to answer in clear, and those who "
+    "do may differ from the others; no variance shows that."
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,13 +42,18 @@ class Combined(EstimatedArray):
 
     `clear_share` is the weight of the clear estimate, `z` how many standard deviations the two groups lie apart
     (nan where they are not compared) and `apart` whether that is more than noise at the level, over all estimates
-    together. `warning` belongs beside every publication.
+    together. `caution` belongs beside every publication.
     """
 
     clear_share: NDArray[float64]
     z: NDArray[float64]
     apart: NDArray[bool_]
-    warning: str
+    caution: Labels
+
+    @property
+    def warning(self) -> str:
+        """What belongs beside every publication, in the language of the moment."""
+        return self.caution.text(language())
 
 
 def combine(clear: EstimatedArray, protected: EstimatedArray, *, relation: Relation) -> Combined:
@@ -53,7 +62,7 @@ def combine(clear: EstimatedArray, protected: EstimatedArray, *, relation: Relat
         return add_strata(clear, protected)
     if relation == "samples":
         return pool_samples(clear, protected)
-    raise ParameterInvalid(parameter="relation", rule="must be 'strata' or 'samples'", given=repr(relation))
+    raise ParameterInvalid(parameter="relation", rule=say("must be 'strata' or 'samples'"), given=repr(relation))
 
 
 def add_strata(clear: EstimatedArray, protected: EstimatedArray) -> Combined:
@@ -70,7 +79,7 @@ def add_strata(clear: EstimatedArray, protected: EstimatedArray) -> Combined:
         clear_share=np.ones(shape),
         z=np.full(shape, np.nan),
         apart=np.zeros(shape, dtype=np.bool_),
-        warning=f"{_CLEAR} The total adds two groups that chose themselves; neither stands for the other.",
+        caution=_ADDED,
     )
 
 
@@ -91,7 +100,9 @@ def pool_samples(
     by_clear, by_protected = (clear.variances, protected.variances) if planned is None else planned
     if not (np.all(by_clear > 0) and np.all(by_protected > 0)):
         raise ParameterInvalid(
-            parameter="variances", rule="must be positive, with the sampling of people in them", given="a zero"
+            parameter="variances",
+            rule=say("must be positive, with the sampling of people in them"),
+            given=say("a zero"),
         )
     share = _clear_share(np.broadcast_to(by_clear, clear.estimates.shape), by_protected)
     parts = ((share, clear), (1 - share, protected))
@@ -104,7 +115,7 @@ def pool_samples(
         clear_share=share,
         z=z,
         apart=apart,
-        warning=_pooling_warning(apart, protected.level),
+        caution=_pooling_warning(apart, protected.level),
     )
 
 
@@ -132,13 +143,17 @@ def _threshold(level: float, *, comparisons: int) -> float:
     return NormalDist().inv_cdf(1 - (1 - level) / (2 * max(comparisons, 1)))
 
 
-def _pooling_warning(apart: NDArray[bool_], level: float) -> str:
+def _pooling_warning(apart: NDArray[bool_], level: float) -> Labels:
     found = int(np.count_nonzero(apart))
     if not found:
-        return f"{_CLEAR} {_SELECTION}"
-    return (
-        f"{_CLEAR} {_SELECTION} Here they do differ: {found} of {apart.size} estimates of the two groups lie further "
-        f"apart than noise explains (all together at level {level:g}). Publish the groups apart."
+        return _POOLED
+    return Phrase(
+        "{warning} Here they do differ: {found} of {estimates} estimates of the two groups lie further apart than "
+        "noise explains (all together at level {level:g}). Publish the groups apart.",
+        warning=_POOLED,
+        found=found,
+        estimates=apart.size,
+        level=level,
     )
 
 

@@ -18,6 +18,7 @@ from typing import Final
 import numpy as np
 
 from discreet.cards import Column, unknown_code
+from discreet.catalogue import Phrase, say
 from discreet.collect.estimates.estimators.estimated_arrays import normal_quantile
 from discreet.collect.estimates.estimators.frequencies import Moments
 from discreet.collect.estimates.estimators.sums import LARGEST_ROWS
@@ -27,7 +28,6 @@ from discreet.collect.randomisers.randomiser import FrequencyOracle, NumberRando
 from discreet.collect.reporting.assignment import randomiser_for
 from discreet.collect.reporting.manifest import Manifest, SurveyQuestion
 from discreet.errors import ParameterInvalid, UsageError
-from discreet.results import Labels
 
 __all__ = ["ASSUMED_MISSING", "CollectionOutlook", "ExpectedWidth", "expect_precision", "read_group_shares"]
 
@@ -64,7 +64,7 @@ class CollectionOutlook:
     respondents: int
     level: float
     design_effect: float
-    assumptions: tuple[Labels, ...]
+    assumptions: tuple[Phrase, ...]
     expected: tuple[ExpectedWidth, ...]
 
 
@@ -81,10 +81,12 @@ def expect_precision(
     `group_shares` declares which part of the respondents each category of a group has; what is left is shared equally.
     """
     if not 1 <= respondents <= LARGEST_ROWS:
-        rule = f"must be a whole number from 1 to {LARGEST_ROWS:,}"
+        rule = say("must be a whole number from 1 to {most:,}", most=LARGEST_ROWS)
         raise ParameterInvalid(parameter="respondents", rule=rule, given=str(respondents))
     if design_effect is not None and not 1 <= design_effect < math.inf:
-        raise ParameterInvalid(parameter="design effect", rule="must be at least 1", given=str(design_effect))
+        raise ParameterInvalid(
+            parameter=Phrase("design effect"), rule=say("must be at least 1"), given=str(design_effect)
+        )
     declared = {name: dict(parts) for name, parts in (group_shares or {}).items()}
     shares = {group.name: _complete(group, declared.get(group.name, {})) for group in manifest.groups}
     quantile = normal_quantile(level)
@@ -122,14 +124,26 @@ def read_group_shares(texts: list[str], manifest: Manifest) -> dict[str, dict[st
             code, _, number = (each.strip() for each in part.rpartition(":"))
             if code and code not in codes:
                 labels = [category.label for category in group.categories]
-                raise unknown_code(code, codes, labels, where=f"the categories of '{group.name}'")
+                raise unknown_code(code, codes, labels, where=say("the categories of '{name}'", name=group.name))
             if not code or not _PART.fullmatch(number):
                 raise UsageError(
-                    f"--share {text}: a part is a number from 0 to 1; use a point: write {group.name}={codes[0]}:0.25."
+                    say(
+                        "--share {text}: a part is a number from 0 to 1; use a point: write {name}={code}:0.25.",
+                        text=text,
+                        name=group.name,
+                        code=codes[0],
+                    )
                 )
             own[code] = Fraction(number)
         if not own:
-            raise UsageError(f"--share '{text}' declares nothing; write {group.name}={codes[0]}:0.25.")
+            raise UsageError(
+                say(
+                    "--share '{text}' declares nothing; write {name}={code}:0.25.",
+                    text=text,
+                    name=group.name,
+                    code=codes[0],
+                )
+            )
     return result
 
 
@@ -138,7 +152,13 @@ def _complete(group: Column, declared: Mapping[str, Fraction]) -> dict[str, Frac
     others = [category.code for category in group.categories if category.code not in declared]
     left = 1 - sum(declared.values(), Fraction(0))
     if left < 0 or (not others and left > Fraction(1, 100)):
-        raise UsageError(f"--share {group.name}: the parts add up to {float(1 - left):g}; together they must make 1.")
+        raise UsageError(
+            say(
+                "--share {name}: the parts add up to {total:g}; together they must make 1.",
+                name=group.name,
+                total=float(1 - left),
+            )
+        )
     return {**declared, **{code: left / len(others) for code in others}}
 
 
@@ -205,42 +225,32 @@ def _kish(weights: list[tuple[float, float]]) -> float:
 # --- words ----------------------------------------------------------------------------------------------------------
 
 
-def _comma(number: float, shape: str = ".2f") -> str:
-    return f"{number:{shape}}".replace(".", ",")
-
-
 def _assumptions(
     manifest: Manifest, declared: Mapping[str, object], effects: tuple[float, float], design_effect: float | None
-) -> Iterator[Labels]:
+) -> Iterator[Phrase]:
     for group in manifest.groups:
         if group.name in declared:
-            yield Labels(
-                f"respondents by {group.name}: as declared; categories that are not have equal parts of the rest",
-                f"répondants par {group.name}\u00a0: comme déclarés; les autres se partagent le reste également",
+            yield Phrase(
+                "respondents by {name}: as declared; categories that are not have equal parts of the rest",
+                name=group.name,
             )
         else:
-            yield Labels(
-                f"respondents by {group.name}: equally many in every category (declare others with --share)",
-                f"répondants par {group.name}\u00a0: autant dans chaque catégorie (sinon, --share)",
+            yield Phrase(
+                "respondents by {name}: equally many in every category (declare others with --share)", name=group.name
             )
     if design_effect is not None:
-        yield Labels(
-            f"unequal weights multiply variances by {design_effect:g}, as declared",
-            f"les poids inégaux multiplient les variances par {_comma(design_effect, 'g')}, comme déclaré",
-        )
+        yield Phrase("unequal weights multiply variances by {effect:g}, as declared", effect=design_effect)
     elif manifest.weight is not None:
-        yield Labels(
-            f"weights spread evenly over the classes of their cap: variances {effects[0]:.2f} times those of equal "
-            f"weights below one cap, {effects[1]:.2f} times over all (declare another with --design-effect)",
-            f"poids répartis également sur les classes de leur plafond\u00a0: variances multipliées par "
-            f"{_comma(effects[0])} sous un plafond, par {_comma(effects[1])} sur l'ensemble (sinon, --design-effect)",
+        yield Phrase(
+            "weights spread evenly over the classes of their cap: variances {within:.2f} times those of equal weights "
+            "below one cap, {overall:.2f} times over all (declare another with --design-effect)",
+            within=effects[0],
+            overall=effects[1],
         )
     if any(not question.numeric for question in manifest.questions):
-        yield Labels("answers of a question equally common", "réponses d'une question également fréquentes")
+        yield Phrase("answers of a question equally common")
     if any(question.numeric for question in manifest.questions):
-        yield Labels(
-            f"numbers spread evenly over the middle half of their bounds, {ASSUMED_MISSING:.0%} missing where that is "
-            "protected",
-            f"nombres répartis également sur la moitié centrale de leurs bornes, {100 * ASSUMED_MISSING:g}\u00a0% "
-            "manquants là où cela est protégé",
+        yield Phrase(
+            "numbers spread evenly over the middle half of their bounds, {missing:.0%} missing where that is protected",
+            missing=ASSUMED_MISSING,
         )

@@ -9,6 +9,7 @@ from decimal import Decimal
 from pathlib import Path
 
 from discreet.cards import Category, Column
+from discreet.catalogue import Phrase, language
 from discreet.collect.estimates.collection import Collection, Estimate, collect_estimates
 from discreet.collect.estimates.hybrid_collection import Relation
 from discreet.collect.reporting.signing import SignedManifest
@@ -22,7 +23,6 @@ from discreet.results import (
     Figures,
     Heading,
     KeyFace,
-    Labels,
     Margin,
     Release,
     ReleaseKind,
@@ -34,11 +34,11 @@ from discreet.results import (
 __all__ = ["estimate_collection", "publish_collection"]
 
 _FORMS = {
-    "estimate": Labels("Total of the reports", "Total des rapports"),
-    "adjusted": Labels("Adjusted count", "Effectif ajusté"),
-    "share": Labels("Share", "Part"),
-    "ratio_count": Labels("Count", "Effectif"),
-    "adjusted_share": Labels("Adjusted share", "Part ajustée"),
+    "estimate": Phrase("Total of the reports"),
+    "adjusted": Phrase("Adjusted count"),
+    "share": Phrase("Share"),
+    "ratio_count": Phrase("Count"),
+    "adjusted_share": Phrase("Adjusted share"),
 }
 
 
@@ -70,13 +70,11 @@ def estimate_collection(
 
 def publish_collection(found: Collection) -> Release:
     """What a collection says, with everything that must be said beside it."""
-    manifest, title = found.signed.manifest, found.signed.manifest.title
+    manifest = found.signed.manifest
     claim = Claim(found.guarantee, manifest.survey, neighbours=Neighbours.REPLACE_ONE, in_clear=found.clear)
     whole = Release(
         kind=ReleaseKind.LOCAL,
-        title=Labels(
-            f"{title.en}: estimates from randomised reports", f"{title.fr} : estimations de rapports randomisés"
-        ),
+        title=Phrase("{title}: estimates from randomised reports", title=manifest.title),
         claim=claim,
         settlement=Collected(
             found.accepted, {reason.value: count for reason, count in found.refused.items()}, found.clear
@@ -92,7 +90,7 @@ def publish_collection(found: Collection) -> Release:
                 )
                 for item in found.poisoning
             ),
-            *(FewReports(name, said) for name, said in found.warnings),
+            *(FewReports(name, warning.text(language())) for name, warning in found.warnings),
         ),
         asked={"by": found.by, "verified": found.signed.verification, "sampled": found.sampled},
     )
@@ -109,9 +107,9 @@ def _part(whole: Release, found: Collection, estimates: Sequence[Estimate]) -> R
     codes: list[list[str | None]] = [[each.groups[index] for each in estimates] for index in range(len(found.by))]
     if first.statistic == "mean":
         rows = {"mean": [(each.estimate, each.low, each.high) for each in estimates]}
-        titles = {"mean": Labels("Mean", "Moyenne")}
+        titles = {"mean": Phrase("Mean")}
     else:
-        headings.append(Heading("category", Labels("Answer", "Réponse"), _face("category", question.answers)))
+        headings.append(Heading("category", Phrase("Answer"), _face("category", question.answers)))
         codes.append([each.category for each in estimates])
         rows = {
             "estimate": [(each.estimate, each.low, each.high) for each in estimates],

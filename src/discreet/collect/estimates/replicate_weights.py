@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from discreet.catalogue import say
 from discreet.collect.reporting.answers import mark_of_token, open_table
 from discreet.collect.reporting.reports import AcceptedReports
 from discreet.collect.reporting.signing import SignedManifest
@@ -27,14 +28,21 @@ def read_replicates(file: Path, signed: SignedManifest, collected: AcceptedRepor
     manifest = signed.manifest
     if manifest.token is None or manifest.weight is None:
         raise UsageError(
-            "replicate weights belong to respondents with tokens and weights; "
-            "the manifest needs `respondent: {token: ...}` and `weight`."
+            say(
+                "replicate weights belong to respondents with tokens and weights; the manifest needs "
+                "`respondent: {{token: ...}}` and `weight`."
+            )
         )
     source = open_table(file)
     columns = [name for name in source.names if name != manifest.token]
     if manifest.token not in source.names or not 2 <= len(columns) <= _MOST:
         raise FileRefused(
-            f"'{file.name}' must have the column '{manifest.token}' and from 2 to {_MOST:,} columns of weights.",
+            say(
+                "'{name}' must have the column '{token}' and from 2 to {most:,} columns of weights.",
+                name=file.name,
+                token=manifest.token,
+                most=_MOST,
+            ),
             file=file.name,
         )
     marks: dict[str, int] = {}
@@ -47,8 +55,13 @@ def read_replicates(file: Path, signed: SignedManifest, collected: AcceptedRepor
     absent = sum(mark not in marks for mark in collected.marks)
     if absent or len(marks) != table.shape[1]:
         raise FileRefused(
-            f"'{file.name}' needs one line for every respondent of the collection: {absent:,} have none, "
-            f"{table.shape[1] - len(marks):,} lines repeat a token.",
+            say(
+                "'{name}' needs one line for every respondent of the collection: {absent:,} have none, {repeated:,} "
+                "lines repeat a token.",
+                name=file.name,
+                absent=absent,
+                repeated=table.shape[1] - len(marks),
+            ),
             file=file.name,
         )
     rows = [marks[mark] for mark in collected.marks]
@@ -61,5 +74,7 @@ def _numbers(texts: list[str], file: Path) -> NDArray[float64]:
     except ValueError:
         result = np.array([np.nan])
     if not np.all((result >= 0) & (result <= _LARGEST)):
-        raise FileRefused(f"'{file.name}' holds a replicate weight that is not a number from 0.", file=file.name)
+        raise FileRefused(
+            say("'{name}' holds a replicate weight that is not a number from 0.", name=file.name), file=file.name
+        )
     return result

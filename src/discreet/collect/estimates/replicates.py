@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from discreet.catalogue import Phrase, say
 from discreet.collect.estimates.estimators.estimated_arrays import EstimatedArray
 from discreet.errors import ParameterInvalid
 
@@ -48,7 +49,7 @@ def replicate_variance(
     replicate. `fay` is the part of its weight that a replicate always keeps (balanced replication by Fay's method).
     """
     if not 0 <= fay < 1:
-        raise ParameterInvalid(parameter="fay", rule="must be at least 0 and below 1", given=str(fay))
+        raise ParameterInvalid(parameter="fay", rule=say("must be at least 0 and below 1"), given=str(fay))
     full = np.asarray(estimator(tally_for(weights)), dtype=np.float64)
     squares, replicates = np.zeros(full.shape), 0
     for replicate in replicate_weights:
@@ -57,7 +58,9 @@ def replicate_variance(
         squares += (estimator(tally_for(replicate)) - full) ** 2
         replicates += 1
     if replicates < 2:
-        raise ParameterInvalid(parameter="replicate weights", rule="must be at least 2", given=str(replicates))
+        raise ParameterInvalid(
+            parameter=Phrase("replicate weights"), rule=say("must be at least 2"), given=str(replicates)
+        )
     return Replicated(
         estimates=full, variances=squares / (replicates * (1 - fay) ** 2), level=level, replicates=replicates
     )
@@ -70,7 +73,7 @@ def restore_privacy(replicated: Replicated, privacy: NDArray[float64], *, sample
     there even in a census, so that share of the `privacy` variance is put back.
     """
     if not 0 <= sampled <= 1:
-        raise ParameterInvalid(parameter="sampled", rule="must lie between 0 and 1", given=str(sampled))
+        raise ParameterInvalid(parameter="sampled", rule=say("must lie between 0 and 1"), given=str(sampled))
     return Replicated(
         estimates=replicated.estimates,
         variances=replicated.variances + sampled * privacy,

@@ -21,6 +21,7 @@ from fractions import Fraction
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Final, Literal
 
+from discreet.catalogue import say
 from discreet.collect.mixing.closed_form import closed_epsilon, largest_closed_domain
 from discreet.errors import ParameterInvalid
 from discreet.guarantees import ExactLike, ShuffleDP, ceil_to_grid, exact, floor_to_grid, shown
@@ -61,7 +62,7 @@ def amplified_epsilon(
 ) -> Amplification:
     """The smallest proven ε of n shuffled ε0-local reports at this δ; never above ε0. δ = 0 gains nothing."""
     return _amplified(
-        exact(local_epsilon, parameter="local epsilon"),
+        exact(local_epsilon, parameter=say("local epsilon")),
         _whole(anonymity, parameter="anonymity", least=1, largest=LARGEST_ANONYMITY),
         exact(delta, parameter="delta", zero=True, below=1),
         _categories(categories),
@@ -277,6 +278,6 @@ def _categories(categories: int | None) -> int | None:
 
 def _whole(value: int, *, parameter: str, least: int, largest: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= largest:
-        rule = f"must be a whole number between {least} and {largest}"
+        rule = say("must be a whole number between {low} and {high}", low=least, high=largest)
         raise ParameterInvalid(parameter=parameter, rule=rule, given=shown(value))
     return value

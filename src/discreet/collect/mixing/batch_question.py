@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
 
+from discreet.catalogue import say
 from discreet.collect.mixing.allowance import allow
 from discreet.collect.randomisers.category_choice import choose_oracle
 from discreet.collect.randomisers.duchi import Duchi
@@ -46,7 +47,7 @@ class CategoryQuestion(BatchQuestion):
 
     def __post_init__(self) -> None:
         if isinstance(self.categories, bool) or not isinstance(self.categories, int) or self.categories < 2:
-            rule = "must be a whole number of at least 2"
+            rule = say("must be a whole number of at least 2")
             raise ParameterInvalid(parameter="categories", rule=rule, given=shown(self.categories))
 
     def spread(self) -> float:
@@ -70,7 +71,7 @@ class NumberQuestion(BatchQuestion):
 
     def __post_init__(self) -> None:
         if isinstance(self.grid, bool) or not isinstance(self.grid, int) or self.grid < 1:
-            raise ParameterInvalid(parameter="grid", rule="must be a whole number above 0", given=shown(self.grid))
+            raise ParameterInvalid(parameter="grid", rule=say("must be a whole number above 0"), given=shown(self.grid))
 
     def spread(self) -> float:
         """That of answers whose standard deviation is an eighth of the range."""

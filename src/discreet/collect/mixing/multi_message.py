@@ -17,6 +17,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
+from discreet.catalogue import say
 from discreet.errors import ParameterInvalid
 from discreet.guarantees import ExactLike, Neighbours, ShuffleDP, exact, exp_up, ln_down, ln_up, shown, text
 from discreet.mechanisms import exact_level
@@ -109,17 +110,21 @@ class MultiMessageSum:
         for name, value in values.items():
             object.__setattr__(self, name, value)
         if lowest == largest:
-            raise ParameterInvalid(parameter="largest", rule="must differ from lowest", given=str(largest))
+            raise ParameterInvalid(parameter="largest", rule=say("must differ from lowest"), given=str(largest))
         if self.senders < FEWEST_SENDERS:
-            rule = f"must leave at least {FEWEST_SENDERS} senders"
-            raise ParameterInvalid(parameter="survivors", rule=rule, given=f"{self.senders} of {clients}")
+            rule = say("must leave at least {fewest} senders", fewest=FEWEST_SENDERS)
+            raise ParameterInvalid(
+                parameter="survivors",
+                rule=rule,
+                given=say("{part} of {whole}", part=self.senders, whole=clients),
+            )
         object.__setattr__(self, "sensitivity", self._derive_sensitivity())
         object.__setattr__(self, "scale", self.sensitivity / Fraction(self.epsilon))
         object.__setattr__(self, "security", self._derive_security())
         object.__setattr__(self, "bits", self._derive_bits())
         if self.bits > _MOST_BITS:
-            rule = f"must leave sums of at most {_MOST_BITS} bits; a larger coarsening shortens them"
-            raise ParameterInvalid(parameter="largest", rule=rule, given=f"{self.bits} bits")
+            rule = say("must leave sums of at most {most} bits; a larger coarsening shortens them", most=_MOST_BITS)
+            raise ParameterInvalid(parameter="largest", rule=rule, given=say("{bits} bits", bits=self.bits))
         shares = count_shares(senders=self.senders, security=self.security, bits=self.bits)
         object.__setattr__(self, "shares", shares)
 
@@ -206,7 +211,12 @@ class MultiMessageSum:
 
         number, lost = divmod(shares.size, self.shares)
         if lost or not self.senders <= number <= self.clients:
-            rule = f"must be all {self.shares} shares of {self.senders} to {self.clients} clients"
+            rule = say(
+                "must be all {shares} shares of {fewest} to {most} clients",
+                shares=self.shares,
+                fewest=self.senders,
+                most=self.clients,
+            )
             raise ParameterInvalid(parameter="shares", rule=rule, given=str(shares.size))
         modulus = 1 << self.bits
         # Addition of 64-bit words wraps modulo 2**64, which 2**bits divides: nothing is lost.
@@ -262,7 +272,11 @@ class MultiMessageSum:
     def _shape(self, senders: int | None) -> Fraction:
         number = self.clients if senders is None else senders
         if not self.senders <= number <= self.clients:
-            rule = f"must lie between {self.senders} and {self.clients}: with fewer the guarantee fails"
+            rule = say(
+                "must lie between {fewest} and {most}: with fewer the guarantee fails",
+                fewest=self.senders,
+                most=self.clients,
+            )
             raise ParameterInvalid(parameter="senders", rule=rule, given=shown(number))
         return number / (self.survivors * self.clients)
 
@@ -328,6 +342,6 @@ def _polya_half_width(*, shape: float, scale: float, missing: float) -> int:
 
 def _whole(value: object, parameter: str, low: int, high: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-        rule = f"must be a whole number between {low} and {high}"
+        rule = say("must be a whole number between {low} and {high}", low=low, high=high)
         raise ParameterInvalid(parameter=parameter, rule=rule, given=shown(value))
     return value

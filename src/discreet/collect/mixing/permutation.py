@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from discreet.catalogue import say
 from discreet.errors import ParameterInvalid, Refused, nearest
 from discreet.noise import Entropy, SystemEntropy, uniform_below
 
@@ -62,7 +63,7 @@ class Message:
     def __post_init__(self) -> None:
         _check_label(self.batch)
         if not isinstance(self.payload, bytes) or not 1 <= len(self.payload) <= _WIDEST:
-            raise Refused(f"a message carries a payload of 1 to {_WIDEST} bytes.")
+            raise Refused(say("a message carries a payload of 1 to {most} bytes.", most=_WIDEST))
 
     @classmethod
     def read(cls, fields: Mapping[str, object]) -> Message:
@@ -73,20 +74,23 @@ class Message:
         for name in fields:
             if name not in _FIELDS:
                 guess = nearest(name, _FIELDS)
-                hint = f" Did you mean '{guess}'?" if guess else ""
-                raise Refused(f"a message carries 'batch' and 'payload' only; received the field '{name[:40]}'.{hint}")
+                fault = say(
+                    "a message carries 'batch' and 'payload' only; received the field '{name}'.", name=name[:40]
+                )
+                hint = say("Did you mean '{guess}'?", guess=guess) if guess else ""
+                raise Refused(f"{fault} {hint}".rstrip())
         batch, payload = fields.get("batch"), fields.get("payload")
         if not isinstance(batch, str) or not isinstance(payload, str):
-            raise Refused("a message carries 'batch' and 'payload', both as text.")
+            raise Refused(say("a message carries 'batch' and 'payload', both as text."))
         try:
             return cls(batch, bytes.fromhex(payload))
         except ValueError:
-            raise Refused("the payload of a message is written in hexadecimal digits.") from None
+            raise Refused(say("the payload of a message is written in hexadecimal digits.")) from None
 
 
 def _check_label(batch: object) -> None:
     if not isinstance(batch, str) or not 1 <= len(batch) <= _LONGEST_LABEL:
-        raise Refused(f"a message names its batch in 1 to {_LONGEST_LABEL} characters.")
+        raise Refused(say("a message names its batch in 1 to {most} characters.", most=_LONGEST_LABEL))
 
 
 class Shuffler:
@@ -99,9 +103,13 @@ class Shuffler:
 
     def __init__(self, *, minimum: int, width: int) -> None:
         if isinstance(minimum, bool) or not isinstance(minimum, int) or minimum < 2:
-            raise ParameterInvalid(parameter="minimum", rule="must be a whole number of 2 or more", given=str(minimum))
+            raise ParameterInvalid(
+                parameter="minimum", rule=say("must be a whole number of 2 or more"), given=str(minimum)
+            )
         if isinstance(width, bool) or not isinstance(width, int) or not 1 <= width <= _WIDEST:
-            raise ParameterInvalid(parameter="width", rule=f"must lie between 1 and {_WIDEST} bytes", given=str(width))
+            raise ParameterInvalid(
+                parameter="width", rule=say("must lie between 1 and {most} bytes", most=_WIDEST), given=str(width)
+            )
         self.minimum = minimum
         self.width = width
         self._batches: dict[str, bytearray] = {}
@@ -114,7 +122,13 @@ class Shuffler:
             if not isinstance(message, Message):
                 raise TypeError("a shuffler takes messages")
             if len(message.payload) != self.width:
-                raise Refused(f"every payload here has {self.width} bytes; received {len(message.payload)}.")
+                raise Refused(
+                    say(
+                        "every payload here has {width} bytes; received {count}.",
+                        width=self.width,
+                        count=len(message.payload),
+                    )
+                )
             pieces.setdefault(message.batch, []).append(message.payload)
         self._refuse_released(pieces)
         for batch, payloads in pieces.items():
@@ -124,7 +138,7 @@ class Shuffler:
         """The same for one batch and many messages at once: an array of bytes, one row per message."""
         _check_label(batch)
         if payloads.dtype.name != "uint8" or payloads.ndim != 2 or payloads.shape[1] != self.width:
-            raise Refused(f"every payload here has {self.width} bytes; received other rows.")
+            raise Refused(say("every payload here has {width} bytes; received other rows.", width=self.width))
         self._refuse_released([batch])
         self._batches.setdefault(batch, bytearray()).extend(payloads.tobytes())
 
@@ -140,7 +154,10 @@ class Shuffler:
         if held < self.minimum:
             self._refuse_released([batch])
             raise Refused(
-                f"a batch leaves with at least {self.minimum} messages, and this one holds fewer. Wait for more.",
+                say(
+                    "a batch leaves with at least {minimum} messages, and this one holds fewer. Wait for more.",
+                    minimum=self.minimum,
+                ),
                 minimum=self.minimum,
             )
         rows = np.frombuffer(bytes(self._batches.pop(batch)), dtype=np.uint8).reshape(held, self.width)
@@ -150,4 +167,4 @@ class Shuffler:
     def _refuse_released(self, batches: Iterable[str]) -> None:
         # A late message in a batch of its own would stand alone, next to what has left.
         if any(batch in self._released for batch in batches):
-            raise Refused("this batch has left; a later message needs a new batch.")
+            raise Refused(say("this batch has left; a later message needs a new batch."))

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 import numpy as np
 
+from discreet.catalogue import Phrase, say
 from discreet.collect.estimates.estimators.estimated_arrays import EstimatedArray
 from discreet.collect.estimates.estimators.frequencies import expected_absolute_error
 from discreet.collect.estimates.estimators.sums import sum_cells, sum_terms
@@ -138,8 +139,12 @@ class SingleMessage(ABC, Generic[R]):
         """The batches beside their classes; ParameterInvalid unless everybody's report is there."""
         for item, batch in zip(self.classes.classes, batches, strict=True):
             if len(batch.reports) != item.people or item.open is (batch.weights is None):
-                rule = "must hold a report of every member of its class: a smaller batch hides less"
-                raise ParameterInvalid(parameter="a batch", rule=rule, given=f"{len(batch.reports)} of {item.people}")
+                rule = say("must hold a report of every member of its class: a smaller batch hides less")
+                raise ParameterInvalid(
+                    parameter=Phrase("a batch"),
+                    rule=rule,
+                    given=say("{part} of {whole}", part=len(batch.reports), whole=item.people),
+                )
         return list(zip(self.classes.classes, self.randomisers, batches, strict=True))
 
 

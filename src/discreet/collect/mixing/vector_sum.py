@@ -16,6 +16,7 @@ from fractions import Fraction
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Final
 
+from discreet.catalogue import say
 from discreet.collect.mixing.blanket import smallest_gamma
 from discreet.errors import ParameterInvalid
 from discreet.guarantees import ExactLike, ShuffleDP, ceil_to_grid, exact, exp_down, ln_up, shown, text
@@ -149,7 +150,7 @@ class VectorSum:
         import numpy as np
 
         if len(messages) < self.clients:
-            rule = f"must be at least {self.clients}"
+            rule = say("must be at least {least}", least=self.clients)
             raise ParameterInvalid(parameter="messages", rule=rule, given=str(len(messages)))
         if messages.min() < 0 or messages.max() >= self.symbols:
             raise ValueError(f"a message lies outside 0, ..., {self.symbols - 1}")
@@ -230,6 +231,6 @@ def _gamma(epsilon: Decimal, delta: Decimal, clients: int, coordinates: int, lev
 
 def _whole(value: object, parameter: str, low: int, high: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-        rule = f"must be a whole number between {low} and {high}"
+        rule = say("must be a whole number between {low} and {high}", low=low, high=high)
         raise ParameterInvalid(parameter=parameter, rule=rule, given=shown(value))
     return value

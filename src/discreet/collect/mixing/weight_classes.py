@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from discreet.catalogue import say, say_count
 from discreet.collect.mixing.allowance import rung_below, searched_sizes
 from discreet.collect.mixing.batch_question import BatchQuestion
 from discreet.errors import ParameterInvalid
@@ -85,8 +86,10 @@ class WeightClasses:
         result = np.searchsorted(lows, weights, side="right") - 1
         counts = np.bincount(np.maximum(result, 0), minlength=len(lows))
         if result.min(initial=0) < 0 or counts.tolist() != [item.people for item in self.classes]:
-            rule = "must be those the classes were made for: a smaller batch would hide less"
-            raise ParameterInvalid(parameter="weights", rule=rule, given=f"{len(weights)} weights")
+            rule = say("must be those the classes were made for: a smaller batch would hide less")
+            raise ParameterInvalid(
+                parameter="weights", rule=rule, given=say_count("{count} weight", "{count} weights", len(weights))
+            )
         return result
 
 
@@ -160,8 +163,13 @@ def _checked(weights: NDArray[Any]) -> NDArray[int64]:
     array = np.asarray(weights)
     whole = array.dtype.kind in "iu" and array.ndim == 1 and array.size > 0
     if not whole or array.min() < 0 or array.max() > _LARGEST_WEIGHT:
-        rule = f"must be a list of whole numbers of steps, from 0 to {_LARGEST_WEIGHT}; coarser steps make them smaller"
-        raise ParameterInvalid(parameter="weights", rule=rule, given="a weight outside" if whole else "something else")
+        rule = say(
+            "must be a list of whole numbers of steps, from 0 to {most}; coarser steps make them smaller",
+            most=_LARGEST_WEIGHT,
+        )
+        raise ParameterInvalid(
+            parameter="weights", rule=rule, given=say("a weight outside") if whole else say("something else")
+        )
     return array.astype(np.int64)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from discreet.catalogue import Phrase, say
 from discreet.collect.randomisers.generalised_response import GeneralisedResponse
 from discreet.collect.randomisers.hadamard import HadamardResponse
 from discreet.collect.randomisers.hashing import LocalHashing
@@ -33,7 +34,9 @@ _TIE: Final = 1 + 1e-9
 def frequency_oracle(name: str, *, epsilon: ExactLike, categories: int) -> CategoryOracle:
     """The randomiser of this name, or UnknownName; ParameterInvalid when it does not support the question."""
     if name not in FREQUENCY_ORACLES:
-        raise UnknownName(sort="randomiser", name=name, where="the randomisers of categories", known=FREQUENCY_ORACLES)
+        raise UnknownName(
+            sort=Phrase("randomiser"), name=name, where=say("the randomisers of categories"), known=FREQUENCY_ORACLES
+        )
     return FREQUENCY_ORACLES[name](epsilon=epsilon, categories=categories)
 
 
@@ -50,9 +53,15 @@ def choose_oracle(*, epsilon: ExactLike, categories: int) -> CategoryOracle:
         if oracle.supports(epsilon=chosen, categories=categories)
     ]
     if not able:
-        rule = "must suit a randomiser of categories (epsilon at most 50, from 2 to 65,536 categories)"
-        given = f"epsilon {text(chosen)} with {shown(categories)} categories"
-        raise ParameterInvalid(parameter="a question", rule=rule, given=given)
+        rule = say(
+            "must suit a randomiser of categories (epsilon at most {epsilon}, from 2 to {categories:,} categories)",
+            epsilon=CategoryOracle.largest_epsilon,
+            categories=CategoryOracle.largest_categories,
+        )
+        given = say(
+            "epsilon {epsilon} with {categories} categories", epsilon=text(chosen), categories=shown(categories)
+        )
+        raise ParameterInvalid(parameter=Phrase("a question"), rule=rule, given=given)
     variances = [oracle.expected_variance(share=1 / categories) for oracle in able]
     best = min(variances)
     return next(oracle for oracle, variance in zip(able, variances, strict=True) if variance <= best * _TIE)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
+from discreet.catalogue import say
 from discreet.collect.randomisers.grid import LARGEST_TABLE, GridRandomiser, check_positions
 from discreet.collect.randomisers.laplace_number import decay, laplace_scale, laplace_variance
 from discreet.errors import ParameterInvalid
@@ -93,7 +94,7 @@ class _Placed(_Comparison):
     def __init__(self, *, epsilon: ExactLike, grid: int, origin: int = 0) -> None:
         GridRandomiser.__init__(self, epsilon=epsilon, grid=grid)
         if isinstance(origin, bool) or not isinstance(origin, int) or abs(origin) > _LARGEST_ORIGIN:
-            rule = f"must be a whole number of steps within ±{_LARGEST_ORIGIN}"
+            rule = say("must be a whole number of steps within ±{most}", most=_LARGEST_ORIGIN)
             raise ParameterInvalid(parameter="origin", rule=rule, given=shown(origin))
         object.__setattr__(self, "origin", origin)
 

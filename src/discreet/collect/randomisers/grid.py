@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
+from discreet.catalogue import say
 from discreet.collect.randomisers.randomiser import NumberRandomiser
 from discreet.errors import ParameterInvalid
 from discreet.guarantees import ExactLike, exact, shown, text
@@ -87,10 +88,12 @@ class GridRandomiser(NumberRandomiser):
 def grid_fault(*, name: str, epsilon: Decimal, grid: int, largest: int = LARGEST_GRID) -> ParameterInvalid | None:
     """The error for parameters that a randomiser of numbers cannot take; None when it can."""
     if isinstance(grid, bool) or not isinstance(grid, int) or not 1 <= grid <= largest:
-        rule = f"of '{name}' must be a whole number of steps from 1 to {largest}"
+        rule = say("of '{name}' must be a whole number of steps from 1 to {most}", name=name, most=largest)
         return ParameterInvalid(parameter="grid", rule=rule, given=shown(grid))
     if not SMALLEST_EPSILON <= epsilon <= LARGEST_EPSILON:
-        rule = f"of '{name}' must lie between {SMALLEST_EPSILON:f} and {LARGEST_EPSILON}"
+        rule = say(
+            "of '{name}' must lie between {low:f} and {high}", name=name, low=SMALLEST_EPSILON, high=LARGEST_EPSILON
+        )
         return ParameterInvalid(parameter="epsilon", rule=rule, given=text(epsilon))
     return None
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
+from discreet.catalogue import say
 from discreet.collect.estimates.estimators.means import ReportPairs
 from discreet.collect.randomisers.duchi import round_to_ends
 from discreet.collect.randomisers.generalised_response import GeneralisedResponse
@@ -156,7 +157,7 @@ class SplitNumber(NumberOrMissing):
         rest = total - part
         number = number_randomiser(randomiser, epsilon=rest, grid=grid) if randomiser else None
         if number is not None and number.comparison_only:
-            rule = "must have an unbiased value"
+            rule = say("must have an unbiased value")
             raise ParameterInvalid(parameter="randomiser", rule=rule, given=f"'{randomiser}'")
         object.__setattr__(self, "epsilon", total)
         object.__setattr__(self, "grid", grid)
@@ -227,7 +228,7 @@ def choose_with_missing(
     Splits give between a tenth and nine tenths of ε to being missing, so that the number missing can be told as well.
     """
     if not 0 <= missing < 1:
-        raise ParameterInvalid(parameter="missing", rule="must lie between 0 and 1", given=str(missing))
+        raise ParameterInvalid(parameter="missing", rule=say("must lie between 0 and 1"), given=str(missing))
     total = exact(epsilon, parameter="epsilon")
     indices = middle_half(grid) if position is None else np.array([float(position)])
     candidates: list[NumberOrMissing] = [TernaryNumber(epsilon=total, grid=grid)]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from discreet.catalogue import Phrase, say
 from discreet.collect.randomisers.bounded_laplace import BoundedLaplace
 from discreet.collect.randomisers.comparisons import AbsoluteLaplace, ClippedLaplace, ModuloLaplace
 from discreet.collect.randomisers.duchi import Duchi
@@ -47,8 +48,8 @@ def number_randomiser(name: str, *, epsilon: ExactLike, grid: int, origin: int =
     if name == ModuloLaplace.name:
         return ModuloLaplace(epsilon=epsilon, grid=grid, origin=origin)
     if name not in NUMBER_RANDOMISERS:
-        where = "the randomisers of numbers"
-        raise UnknownName(sort="randomiser", name=shown(name), where=where, known=NUMBER_RANDOMISERS)
+        where = say("the randomisers of numbers")
+        raise UnknownName(sort=Phrase("randomiser"), name=shown(name), where=where, known=NUMBER_RANDOMISERS)
     return NUMBER_RANDOMISERS[name](epsilon=epsilon, grid=grid)
 
 
@@ -60,7 +61,9 @@ def choose_number(*, epsilon: ExactLike, grid: int, position: float | None = Non
     """
     total = exact(epsilon, parameter="epsilon")
     if position is not None and not 0 <= position <= grid:
-        raise ParameterInvalid(parameter="position", rule=f"must lie between 0 and {grid}", given=shown(position))
+        raise ParameterInvalid(
+            parameter="position", rule=say("must lie between 0 and {most}", most=grid), given=shown(position)
+        )
     best: GridRandomiser = LaplaceNumber(epsilon=total, grid=grid)
     indices = middle_half(grid) if position is None else np.array([float(position)])
     least = np.inf

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
+from discreet.catalogue import say
 from discreet.collect.randomisers.randomiser import Channel, FrequencyOracle
 from discreet.errors import ParameterInvalid
 from discreet.guarantees import DIGITS, ExactLike, exact, exp_down, exp_up, shown, text
@@ -41,8 +42,7 @@ class CategoryOracle(FrequencyOracle):
         chosen = exact(epsilon, parameter="epsilon")
         broken = self._broken_limit(chosen, categories)
         if broken is not None:
-            parameter, rule, given = broken
-            raise ParameterInvalid(parameter=parameter, rule=rule, given=given)
+            raise broken
         object.__setattr__(self, "epsilon", chosen)
         object.__setattr__(self, "categories", categories)
 
@@ -50,18 +50,21 @@ class CategoryOracle(FrequencyOracle):
     def objection(cls, *, epsilon: Decimal, categories: int) -> str | None:
         """Why this randomiser does not support such a question; None when it does."""
         broken = cls._broken_limit(epsilon, categories)
-        return None if broken is None else "{} {}; received {}.".format(*broken)
+        return None if broken is None else broken.message
 
     @classmethod
-    def _broken_limit(cls, epsilon: Decimal, categories: object) -> tuple[str, str, str] | None:
-        """The parameter, the rule it breaks, and what was given."""
+    def _broken_limit(cls, epsilon: Decimal, categories: object) -> ParameterInvalid | None:
+        """The error for a parameter that breaks a rule; None when both keep theirs."""
         if not epsilon.is_finite() or not 0 < epsilon <= cls.largest_epsilon:
-            rule = f"of '{cls.name}' must be above 0 and at most {cls.largest_epsilon}"
-            return "epsilon", rule, text(epsilon) if epsilon.is_finite() else str(epsilon)
+            rule = say("of '{name}' must be above 0 and at most {most}", name=cls.name, most=cls.largest_epsilon)
+            given = text(epsilon) if epsilon.is_finite() else str(epsilon)
+            return ParameterInvalid(parameter="epsilon", rule=rule, given=given)
         whole = isinstance(categories, int) and not isinstance(categories, bool)
         if not whole or not 2 <= categories <= cls.largest_categories:  # type: ignore[operator]
-            rule = f"of '{cls.name}' must be a whole number from 2 to {cls.largest_categories}"
-            return "categories", rule, shown(categories)
+            rule = say(
+                "of '{name}' must be a whole number from 2 to {most}", name=cls.name, most=cls.largest_categories
+            )
+            return ParameterInvalid(parameter="categories", rule=rule, given=shown(categories))
         return None
 
     def parameters(self) -> dict[str, str]:

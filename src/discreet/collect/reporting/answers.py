@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from discreet.cards import Column, canonical_code, normal_text
+from discreet.catalogue import say, say_count
 from discreet.collect.reporting.manifest import Manifest, Missing, SurveyQuestion, WeightScale
 from discreet.errors import FileRefused, PathInvalid
 from discreet.sources import DataSource, choose_columns, open_source
@@ -67,28 +68,36 @@ def read_answers(file: Path, manifest: Manifest, *, encoding: str | None = None)
     for question in manifest.questions:
         read = _number_reader(question) if question.numeric else _category_reader(question)
         found = _translate(table[question.name], read)
-        what = f"question '{question.name}'"
-        faults += _faults(found, f"{what}: the answer is outside its {'bounds' if question.numeric else 'categories'}")
+        faults += _faults(
+            found,
+            say("question '{name}': the answer is outside its bounds", name=question.name)
+            if question.numeric
+            else say("question '{name}': the answer is outside its categories", name=question.name),
+        )
         positions[question.name] = found
     groups = {}
     for group in manifest.groups:
         groups[group.name] = _translate(table[group.name], _group_reader(group))
-        faults += _faults(groups[group.name], f"group '{group.name}': the label is not one of its categories")
-    weights, text = _weights(table, manifest, groups)
-    faults += text
+        faults += _faults(
+            groups[group.name], say("group '{name}': the label is not one of its categories", name=group.name)
+        )
+    weights, found_faults = _weights(table, manifest, groups)
+    faults += found_faults
     tokens: tuple[str, ...] = ()
     if manifest.token is not None:
-        tokens, text = _tokens(table[manifest.token])
-        faults += text
+        tokens, found_faults = _tokens(table[manifest.token])
+        faults += found_faults
     if faults:
-        raise FileRefused([f"'{file.name}' cannot be used; nothing was written.", *faults], file=file.name)
+        raise FileRefused(
+            [say("'{name}' cannot be used; nothing was written.", name=file.name), *faults], file=file.name
+        )
     return GivenAnswers(positions, groups, weights, tokens)
 
 
 def open_table(file: Path, *, encoding: str | None = None) -> DataSource:
     """A file of rows to read, or PathInvalid when there is none of that name."""
     if not file.is_file():
-        raise PathInvalid(f"'{file}' is not a file that is there to be read.", path=str(file))
+        raise PathInvalid(say("'{file}' is not a file that is there to be read.", file=file), path=str(file))
     return open_source(file, encoding=encoding)
 
 
@@ -107,7 +116,7 @@ def _read_table(file: Path, names: Sequence[str], encoding: str | None) -> dict[
     choose_columns(source, list(names))
     batches = list(source.batches(list(names)))
     if not batches:
-        raise FileRefused(f"'{file.name}' has no answers below its header.", file=file.name)
+        raise FileRefused(say("'{name}' has no answers below its header.", name=file.name), file=file.name)
     table = pa.Table.from_batches(batches)
     return {name: table.column(name).combine_chunks().cast("string").fill_null("") for name in names}
 
@@ -175,7 +184,7 @@ def _weights(
         size = len(next(iter(table.values())))
         return np.ones(size, dtype=np.int64), []
     weights = _translate(table[scale.rule.column], _weight_reader(scale))
-    faults = list(_faults(weights, f"weight '{scale.rule.column}': it is not a number from 0 upwards"))
+    faults = list(_faults(weights, say("weight '{name}': it is not a number from 0 upwards", name=scale.rule.column)))
     if scale.rule.by is None:
         return np.minimum(weights, scale.largest_steps), faults
     codes = [category.code for category in manifest.group(scale.rule.by).categories]
@@ -208,15 +217,16 @@ def _tokens(column: Any) -> tuple[tuple[str, ...], list[str]]:
         elif first.setdefault(text, index) != index:
             twice[index] = _OUTSIDE
     faults = [
-        *_faults(shapes, "token: it is not 12 to 64 letters, digits, _ or -, as an agency issues at random"),
-        *_faults(twice, "token: it stands on an earlier line too; a respondent draws once"),
+        *_faults(shapes, say("token: it is not 12 to 64 letters, digits, _ or -, as an agency issues at random")),
+        *_faults(twice, say("token: it stands on an earlier line too; a respondent draws once")),
     ]
     return tuple(texts), faults
 
 
-def _faults(found: NDArray[int64], what: str) -> Iterator[str]:
+def _faults(found: NDArray[int64], fault: str) -> Iterator[str]:
     lines = np.flatnonzero(found == _OUTSIDE) + 2
     if lines.size:
         shown = ", ".join(str(line) for line in lines[:_LINES_SHOWN])
-        more = f" and {lines.size - _LINES_SHOWN:,} more" if lines.size > _LINES_SHOWN else ""
-        yield f"{what} (line{'s' if lines.size > 1 else ''} {shown}{more})"
+        if lines.size > _LINES_SHOWN:
+            shown = say("{shown} and {more:,} more", shown=shown, more=lines.size - _LINES_SHOWN)
+        yield say_count("{fault} (line {lines})", "{fault} (lines {lines})", int(lines.size), fault=fault, lines=shown)

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Final
 
 from discreet.cards import CardFault, Column
+from discreet.catalogue import say
 from discreet.collect.randomisers.category_choice import FREQUENCY_ORACLES, choose_oracle, frequency_oracle
 from discreet.collect.randomisers.missing_numbers import (
     NumberOrMissing,
@@ -40,14 +41,22 @@ def choose_randomiser(column: Column, missing: Missing, *, epsilon: Decimal, nam
     allowed = _allowed(column, missing)
     if name not in (AUTOMATIC, *allowed) and not (column.numeric and _is_split(name, missing)):
         guess = nearest(name, allowed)
-        hint = f"; did you mean '{guess}'?" if guess else ""
-        kind = f"a question of kind {column.kind} with missing: {missing}"
-        words = f"randomiser '{name[:40]}' is not one for {kind}: {', '.join((AUTOMATIC, *allowed))}{hint}"
-        raise CardFault([("randomiser", words)])
+        fault = say(
+            "randomiser '{name}' is not one for a question of kind {kind} with missing: {missing}: {allowed}",
+            name=name[:40],
+            kind=column.kind,
+            missing=missing,
+            allowed=", ".join((AUTOMATIC, *allowed)),
+        )
+        if guess:
+            fault = say("{fault}; did you mean '{guess}'?", fault=fault, guess=guess)
+        raise CardFault([("randomiser", fault)])
     try:
         return _name_of(_build(column, missing, epsilon=epsilon, name=name))
     except ParameterInvalid as error:
-        raise CardFault([("epsilon", f"question '{column.name}': {error.message}")]) from None
+        raise CardFault(
+            [("epsilon", say("question '{name}': {fault}", name=column.name, fault=error.message))]
+        ) from None
 
 
 @lru_cache(maxsize=1024)

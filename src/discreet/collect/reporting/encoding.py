@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from discreet.catalogue import say
 from discreet.collect.estimates.column_sampling import SamplingPlan
 from discreet.collect.reporting.answers import ABSENT, GivenAnswers, mark_of_token, read_answers
 from discreet.collect.reporting.assignment import randomiser_for
@@ -28,6 +29,7 @@ from discreet.collect.reporting.weight_steps import draw_classes
 from discreet.errors import PathInvalid, Refused
 from discreet.files import write_whole
 from discreet.noise import SystemEntropy
+from discreet.paths import tell_reason
 
 if TYPE_CHECKING:
     from numpy import bool_, int64, uint8
@@ -70,7 +72,9 @@ def encode_file(signed: SignedManifest, answers: Path, *, out: Path, encoding: s
         if not out.exists():
             record.unlink(missing_ok=True)
         if isinstance(error, OSError):
-            raise PathInvalid(f"'{out.name}' cannot be written: {error.strerror}.", path=str(out)) from None
+            raise PathInvalid(
+                say("'{name}' cannot be written: {reason}.", name=out.name, reason=tell_reason(error)), path=str(out)
+            ) from None
         raise
     return Encoding(read.respondents, out, record)
 
@@ -188,14 +192,20 @@ def _labels(manifest: Manifest, answers: GivenAnswers, order: NDArray[int64]) ->
 def _refuse_second_draw(answers: Path, record: Path, out: Path) -> None:
     if record.exists():
         raise Refused(
-            f"'{answers.name}' was encoded before ('{record.name}' says where to). A second draw on the same answers "
-            "costs every respondent the same epsilon again, so none is made: send the first reports. Only if they "
-            f"never left this machine, delete them (also what an interrupted run left in hidden files that end in "
-            f".partial) and '{record.name}', and encode again.",
+            say(
+                "'{name}' was encoded before ('{record}' says where to). A second draw on the same answers costs "
+                "every respondent the same epsilon again, so none is made: send the first reports. Only if they "
+                "never left this machine, delete them (also what an interrupted run left in hidden files that "
+                "end in .partial) and '{record}', and encode again.",
+                name=answers.name,
+                record=record.name,
+            ),
             record=record.name,
         )
     if out.exists():
-        raise PathInvalid(f"'{out.name}' exists; reports are never overwritten. Choose another --out.", path=str(out))
+        raise PathInvalid(
+            say("'{name}' exists; reports are never overwritten. Choose another --out.", name=out.name), path=str(out)
+        )
 
 
 def _write_record(record: Path, signed: SignedManifest, out: Path) -> None:
@@ -205,7 +215,11 @@ def _write_record(record: Path, signed: SignedManifest, out: Path) -> None:
         write_whole(record, json.dumps(said, indent=1) + "\n", fresh=True)
     except OSError as error:
         raise PathInvalid(
-            f"'{record.name}', which keeps the answers from a second draw, cannot be written: {error.strerror}. "
-            "Put the answers in a folder of their own where files can be written.",
+            say(
+                "'{name}', which keeps the answers from a second draw, cannot be written: {reason}. Put the "
+                "answers in a folder of their own where files can be written.",
+                name=record.name,
+                reason=tell_reason(error),
+            ),
             path=str(record),
         ) from None

@@ -16,6 +16,7 @@ from itertools import pairwise
 from typing import Final
 
 from discreet.cards import CardFault, Category, Column, ColumnKind, WeightRule
+from discreet.catalogue import Phrase, say
 from discreet.errors import UnknownName
 from discreet.guarantees import LocalDP
 from discreet.guarantees import text as plain_text
@@ -40,7 +41,7 @@ LARGEST_QUESTIONS: Final = 200
 FEWEST_CLASSES: Final = 2
 MOST_CLASSES: Final = 16
 LARGEST_WEIGHT: Final = 1 << 24  # in steps: the squares of many thousand such weights still add up exactly
-NO_ANSWER: Final = Category("", Labels("No answer", "Sans réponse"))
+NO_ANSWER: Final = Category("", Phrase("No answer"))
 
 
 class Mode(StrEnum):
@@ -69,7 +70,7 @@ class SurveyQuestion:
     def __post_init__(self) -> None:
         problems = list(domain_problems(self.column, self.missing))
         if self.epsilon <= 0:
-            problems.append(("epsilon", f"epsilon of question '{self.column.name}' must be positive"))
+            problems.append(("epsilon", say("epsilon of question '{name}' must be positive", name=self.column.name)))
         if problems:
             raise CardFault(problems)
 
@@ -107,16 +108,25 @@ class WeightScale:
 
     def __post_init__(self) -> None:
         if self.step <= 0:
-            raise CardFault([("step", "step of the weight must be positive")])
+            raise CardFault([("step", say("step of the weight must be positive"))])
         off = [cap for cap in self.rule.every_cap if Fraction(cap) % Fraction(self.step)]
         if off:
-            raise CardFault([("cap", f"cap {plain_text(off[0])} is not a multiple of the weight's step")])
+            raise CardFault([("cap", say("cap {cap} is not a multiple of the weight's step", cap=plain_text(off[0])))])
         if self.largest_steps > LARGEST_WEIGHT:
-            words = f"cap {plain_text(self.rule.largest)} is more than {LARGEST_WEIGHT:,} steps; take a coarser step"
-            raise CardFault([("cap", words)])
+            fault = say(
+                "cap {cap} is more than {most:,} steps; take a coarser step",
+                cap=plain_text(self.rule.largest),
+                most=LARGEST_WEIGHT,
+            )
+            raise CardFault([("cap", fault)])
         if self.classes is not None and not FEWEST_CLASSES <= self.classes <= MOST_CLASSES:
-            words = f"classes of the weight are from {FEWEST_CLASSES} to {MOST_CLASSES}; received {self.classes}"
-            raise CardFault([("classes", words)])
+            fault = say(
+                "classes of the weight are from {fewest} to {most}; received {given}",
+                fewest=FEWEST_CLASSES,
+                most=MOST_CLASSES,
+                given=self.classes,
+            )
+            raise CardFault([("classes", fault)])
 
     def class_steps(self, cap: int) -> tuple[int, ...]:
         """The weights that may be sent below a cap, in steps, rising; none where weights are sent as they are."""
@@ -177,13 +187,13 @@ class Manifest:
     def question(self, name: str) -> SurveyQuestion:
         known = {question.name: question for question in self.questions}
         if name not in known:
-            raise UnknownName(sort="Question", name=name, where=f"'{self.survey}'", known=known)
+            raise UnknownName(sort=Phrase("Question"), name=name, where=say("'{name}'", name=self.survey), known=known)
         return known[name]
 
     def group(self, name: str) -> Column:
         known = {group.name: group for group in self.groups}
         if name not in known:
-            raise UnknownName(sort="Group", name=name, where=f"'{self.survey}'", known=known)
+            raise UnknownName(sort=Phrase("Group"), name=name, where=say("'{name}'", name=self.survey), known=known)
         return known[name]
 
     def to_content(self) -> dict[str, object]:
@@ -212,46 +222,55 @@ def manifest_problems(manifest: Manifest) -> Iterator[tuple[str, str]]:
     """Every rule that ties the parts of a manifest together, each with the key at fault."""
     count = len(manifest.questions)
     if not 1 <= count <= LARGEST_QUESTIONS:
-        yield "questions", f"a manifest has from 1 to {LARGEST_QUESTIONS} questions"
+        yield "questions", say("a manifest has from 1 to {most} questions", most=LARGEST_QUESTIONS)
         return
     if not 1 <= manifest.asked <= count:
-        yield "asked", f"asked must lie between 1 and the number of questions, {count}; received {manifest.asked}"
+        fault = say(
+            "asked must lie between 1 and the number of questions, {most}; received {given}",
+            most=count,
+            given=manifest.asked,
+        )
+        yield "asked", fault
         return
     if manifest.mode is Mode.SPLIT and manifest.asked != count:
-        yield "asked", f"mode: split asks every question; asked must be {count} or left out"
+        yield "asked", say("mode: split asks every question; asked must be {questions} or left out", questions=count)
     if manifest.spent > Fraction(manifest.epsilon):
-        yield (
-            "epsilon",
-            f"the questions of one respondent cost more than the total epsilon {plain_text(manifest.epsilon)}; "
-            "lower the epsilon of a question or raise the total",
+        fault = say(
+            "the questions of one respondent cost more than the total epsilon {epsilon}; lower the epsilon of a "
+            "question or raise the total",
+            epsilon=plain_text(manifest.epsilon),
         )
+        yield "epsilon", fault
     names = [*(question.name for question in manifest.questions), *(group.name for group in manifest.groups)]
     names += [name for name in (manifest.token, manifest.weight and manifest.weight.rule.column) if name]
     lower = [name.lower() for name in names]
     for twice in sorted({name for name in names if lower.count(name.lower()) > 1}):
-        yield "", f"'{twice}' names two things; questions, groups, weight and token have a column each"
+        fault = say("'{name}' names two things; questions, groups, weight and token have a column each", name=twice)
+        yield "", fault
     if manifest.weight is not None and manifest.weight.rule.by is not None:
         yield from _cap_problems(manifest.weight.rule, {group.name: group for group in manifest.groups})
 
 
 def _cap_problems(rule: WeightRule, groups: Mapping[str, Column]) -> Iterator[tuple[str, str]]:
     if rule.by is None or rule.by not in groups:
-        yield "weight.cap.by", f"cap column '{rule.by}' is not among the groups"
+        yield "weight.cap.by", say("cap column '{name}' is not among the groups", name=rule.by)
         return
     codes = [category.code for category in groups[rule.by].categories]
     if [code for code in codes if code not in dict(rule.caps)] or len(rule.caps) != len(codes):
-        yield "weight.cap.values", f"caps of the weight need one number for every category of '{rule.by}', and no other"
+        fault = say("caps of the weight need one number for every category of '{name}', and no other", name=rule.by)
+        yield "weight.cap.values", fault
 
 
 def domain_problems(column: Column, missing: Missing) -> Iterator[tuple[str, str]]:
     """Why a column cannot be a question, each with the key at fault."""
     if column.kind not in {ColumnKind.CATEGORY, ColumnKind.INTEGER, ColumnKind.NUMBER}:
-        yield "kind", f"question '{column.name}' must be of kind category, integer or number"
+        yield "kind", say("question '{name}' must be of kind category, integer or number", name=column.name)
         return
     if column.numeric and column.bounds is None:
-        yield "bounds", f"question '{column.name}' needs bounds; a number without bounds cannot be protected"
+        fault = say("question '{name}' needs bounds; a number without bounds cannot be protected", name=column.name)
+        yield "bounds", fault
     if not column.numeric and len(column.categories) + (missing is Missing.CATEGORY) < 2:
-        yield "categories", f"question '{column.name}' needs at least two possible answers"
+        yield "categories", say("question '{name}' needs at least two possible answers", name=column.name)
 
 
 def _question_content(question: SurveyQuestion) -> dict[str, object]:

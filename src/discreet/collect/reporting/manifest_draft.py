@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Final
 
 from discreet.cards import Card, Column, ColumnKind, hint, with_comment
+from discreet.catalogue import say
 from discreet.collect.reporting.manifest_schema import MANIFEST
 from discreet.errors import UsageError
 from discreet.guarantees import ExactLike, exact
@@ -27,7 +28,9 @@ def draft_manifest(card: Card, *, epsilon: ExactLike, columns: Sequence[str] = (
         column for column in card.columns if _askable(column) and not column.public and not card.is_weight(column)
     ]
     if not asked:
-        raise UsageError(f"card '{card.dataset}' has no category or bounded number that could be asked.")
+        raise UsageError(
+            say("card '{dataset}' has no category or bounded number that could be asked.", dataset=card.dataset)
+        )
     lines = [*_head(card, total), *_weight_lines(card, groups)]
     if grouped:
         lines.append(_line("groups"))
@@ -41,7 +44,7 @@ def draft_manifest(card: Card, *, epsilon: ExactLike, columns: Sequence[str] = (
 
 def _head(card: Card, epsilon: Decimal) -> Iterator[str]:
     yield MANIFEST.editor_line
-    yield "# A draft. Read it line by line; then: discreet local sign FILE --out manifest.json"
+    yield f"# {say('A draft. Read it line by line; then: discreet local sign FILE --out manifest.json')}"
     yield f"survey: {card.dataset.replace('_', '-')}"
     yield _line("version", "1")
     yield f"title: {_label(card.title)}"
@@ -100,7 +103,10 @@ def _group(card: Card, name: str) -> Column:
     column = card.column(name)
     if column.kind is not ColumnKind.CATEGORY or not column.public:
         raise UsageError(
-            f"'{name}' cannot be a group: groups are sent in clear, so they must be public categories of the card."
+            say(
+                "'{name}' cannot be a group: groups are sent in clear, so they must be public categories of the card.",
+                name=name,
+            )
         )
     return column
 
@@ -108,7 +114,7 @@ def _group(card: Card, name: str) -> Column:
 def _question(card: Card, name: str) -> Column:
     column = card.column(name)
     if not _askable(column):
-        raise UsageError(f"'{name}' cannot be asked: questions are categories, or numbers with bounds.")
+        raise UsageError(say("'{name}' cannot be asked: questions are categories, or numbers with bounds.", name=name))
     return column
 
 

@@ -19,18 +19,19 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from discreet.cards import Column
+from discreet.catalogue import Phrase, say
 from discreet.collect.estimates.estimators.sums import LARGEST_ROWS
 from discreet.collect.reporting.assignment import randomiser_for
 from discreet.collect.reporting.manifest import Manifest, Missing, WeightScale
 from discreet.collect.reporting.signing import SignedManifest
 from discreet.errors import FileRefused, PathInvalid
-from discreet.paths import open_regular
+from discreet.paths import open_regular, tell_reason
 
 if TYPE_CHECKING:
     from numpy import bool_, int64
     from numpy.typing import NDArray
 
-__all__ = ["LINE_LIMIT", "AcceptedReports", "QuestionReports", "Refusal", "read_collected"]
+__all__ = ["LINE_LIMIT", "REASONS", "AcceptedReports", "QuestionReports", "Refusal", "read_collected"]
 
 LINE_LIMIT: Final = 1 << 17
 
@@ -57,6 +58,25 @@ class Refusal(StrEnum):
     COPY = "copy of a line already taken"
     CONFLICT = "different lines under one respondent"
     CLEAR = "respondent also answered in clear"
+
+
+REASONS: Final = {
+    Refusal.TOO_LONG: Phrase("line too long"),
+    Refusal.NOT_JSON: Phrase("not JSON"),
+    Refusal.WRONG_FIELDS: Phrase("wrong fields"),
+    Refusal.OTHER_SURVEY: Phrase("another survey"),
+    Refusal.OTHER_VERSION: Phrase("another version"),
+    Refusal.OTHER_MANIFEST: Phrase("another manifest"),
+    Refusal.BAD_MARK: Phrase("respondent mark malformed"),
+    Refusal.BAD_GROUP: Phrase("group outside its categories"),
+    Refusal.BAD_WEIGHT: Phrase("weight outside its range"),
+    Refusal.UNKNOWN_QUESTION: Phrase("unknown question"),
+    Refusal.WRONG_NUMBER: Phrase("wrong number of questions"),
+    Refusal.OUT_OF_DOMAIN: Phrase("report out of domain"),
+    Refusal.COPY: Phrase("copy of a line already taken"),
+    Refusal.CONFLICT: Phrase("different lines under one respondent"),
+    Refusal.CLEAR: Phrase("respondent also answered in clear"),
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,15 +120,25 @@ def read_collected(file: Path, signed: SignedManifest, *, clear: frozenset[str] 
 
 
 def _no_reports(file: Path, signed: SignedManifest, collected: AcceptedReports) -> FileRefused:
-    reasons = "; ".join(f"{reason.value}: {count:,}" for reason, count in collected.refused.items())
-    holds = (
-        f"none of its lines is a report of survey '{signed.manifest.survey}' ({reasons})" if reasons else "it is empty"
+    reasons = "; ".join(
+        say("{reason}: {count:,}", reason=REASONS[reason], count=count) for reason, count in collected.refused.items()
     )
-    return FileRefused(
-        f"'{file.name}' holds no reports, so there is nothing to estimate: {holds}. Give the file that "
-        "`discreet local encode` wrote with this manifest, or wait for the first reports.",
-        file=file.name,
-    )
+    if reasons:
+        fault = say(
+            "'{name}' holds no reports, so there is nothing to estimate: none of its lines is a report of survey "
+            "'{survey}' ({reasons}). Give the file that `discreet local encode` wrote with this manifest, or wait for "
+            "the first reports.",
+            name=file.name,
+            survey=signed.manifest.survey,
+            reasons=reasons,
+        )
+    else:
+        fault = say(
+            "'{name}' holds no reports, so there is nothing to estimate: it is empty. Give the file that "
+            "`discreet local encode` wrote with this manifest, or wait for the first reports.",
+            name=file.name,
+        )
+    return FileRefused(fault, file=file.name)
 
 
 def _read_lines(file: Path) -> Iterator[bytes | None]:
@@ -117,7 +147,9 @@ def _read_lines(file: Path) -> Iterator[bytes | None]:
     try:
         with open_regular(file) as stream:
             if stream.peek(2)[:2] == _GZIP:
-                raise FileRefused(f"'{file.name}' is compressed; unpack it first, as with gunzip.", file=file.name)
+                raise FileRefused(
+                    say("'{name}' is compressed; unpack it first, as with gunzip.", name=file.name), file=file.name
+                )
             while line := stream.readline(LINE_LIMIT + 1):
                 if len(line) > LINE_LIMIT and not line.endswith(b"\n"):
                     while (rest := stream.readline(LINE_LIMIT)) and not rest.endswith(b"\n"):
@@ -128,10 +160,17 @@ def _read_lines(file: Path) -> Iterator[bytes | None]:
                 count += 1
                 if count > LARGEST_ROWS:
                     raise FileRefused(
-                        f"'{file.name}' has more than {LARGEST_ROWS:,} lines; estimate parts of it.", file=file.name
+                        say(
+                            "'{name}' has more than {most:,} lines; estimate parts of it.",
+                            name=file.name,
+                            most=LARGEST_ROWS,
+                        ),
+                        file=file.name,
                     )
     except OSError as error:
-        raise PathInvalid(f"'{file.name}' cannot be read: {error.strerror}.", path=str(file)) from None
+        raise PathInvalid(
+            say("'{name}' cannot be read: {reason}.", name=file.name, reason=tell_reason(error)), path=str(file)
+        ) from None
 
 
 @dataclass(slots=True)

@@ -16,12 +16,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from discreet.catalogue import Phrase, say
 from discreet.collect.reporting.assignment import randomiser_for
 from discreet.collect.reporting.manifest import Manifest
 from discreet.collect.reporting.manifest_reader import parse_manifest
 from discreet.errors import ExtraMissing, ManifestInvalid, PathInvalid, SignatureInvalid, UsageError
 from discreet.files import write_whole
-from discreet.paths import open_regular, read_regular
+from discreet.paths import open_regular, read_regular, tell_reason
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -53,8 +54,8 @@ class SignedManifest:
     def verification(self) -> str:
         """What was verified, and what was not, in words."""
         if self.trusted:
-            return "the signature holds under the trusted key"
-        return (
+            return say("the signature holds under the trusted key")
+        return say(
             "the signature holds under the key named in the file itself; whose key that is was not verified "
             "(give --trust PUBLIC_KEY)"
         )
@@ -65,7 +66,9 @@ def create_keys(path: Path) -> Path:
     public = path.with_name(f"{path.name}.pub")
     for file in (path, public):
         if file.exists():
-            raise PathInvalid(f"'{file.name}' exists; a key is never overwritten. Choose another name.", path=str(file))
+            raise PathInvalid(
+                say("'{name}' exists; a key is never overwritten. Choose another name.", name=file.name), path=str(file)
+            )
     serialization, ed25519 = _cryptography()
     key = ed25519.Ed25519PrivateKey.generate()
     private = key.private_bytes(
@@ -76,7 +79,9 @@ def create_keys(path: Path) -> Path:
         for file, data, mode in ((path, private, 0o600), (public, shown, 0o644)):
             write_whole(file, data, mode=mode, fresh=True)
     except OSError as error:
-        raise PathInvalid(f"'{path.name}' cannot be written: {error.strerror}.", path=str(path)) from None
+        raise PathInvalid(
+            say("'{name}' cannot be written: {reason}.", name=path.name, reason=tell_reason(error)), path=str(path)
+        ) from None
     return public
 
 
@@ -103,15 +108,22 @@ def read_signed(path: Path, *, trust: Path | None = None) -> SignedManifest:
     digest = hashlib.sha256(data).hexdigest()
     if found["digest"] != digest:
         raise SignatureInvalid(
-            f"'{path.name}' was altered after it was signed: its digest does not hold. Fetch it again from the survey.",
+            say(
+                "'{name}' was altered after it was signed: its digest does not hold. Fetch it again from the survey.",
+                name=path.name,
+            ),
             file=path.name,
         )
     public = found["signature"]["public_key"]
     trusted = None if trust is None else _read_public(trust)
     if trusted is not None and trusted != public:
         raise SignatureInvalid(
-            f"'{path.name}' is signed, but not with the key in '{trust.name if trust else ''}'. "
-            "Do not use it; ask the survey which key is theirs.",
+            say(
+                "'{name}' is signed, but not with the key in '{key}'. Do not use it; ask the survey which key "
+                "is theirs.",
+                name=path.name,
+                key=trust.name if trust else "",
+            ),
             file=path.name,
         )
     _verify(path, public=public, value=found["signature"]["value"], data=data)
@@ -134,7 +146,9 @@ def _canonical(content: object) -> bytes:
     try:
         return json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode("utf-8")
     except UnicodeEncodeError:
-        raise SignatureInvalid("the manifest holds text that is not Unicode. Fetch it again from the survey.") from None
+        raise SignatureInvalid(
+            say("the manifest holds text that is not Unicode. Fetch it again from the survey.")
+        ) from None
 
 
 def _message(data: bytes) -> bytes:
@@ -149,8 +163,11 @@ def _manifest(path: Path, content: dict[str, Any]) -> Manifest:
         raise ManifestInvalid(
             file=path.name,
             problems=[
-                f"{path.name}:1: this version of discreet reads the manifest otherwise than it was signed; "
-                "use the version it was signed with, or sign it again as a new version of the survey"
+                say(
+                    "{name}:1: this version of discreet reads the manifest otherwise than it was signed; "
+                    "use the version it was signed with, or sign it again as a new version of the survey",
+                    name=path.name,
+                )
             ],
         )
     return manifest
@@ -183,11 +200,18 @@ def _read_json(path: Path) -> dict[str, Any]:
         with open_regular(path) as stream:
             data = stream.read(_SIZE_LIMIT + 1)
     except OSError as error:
-        raise PathInvalid(f"manifest '{path.name}' cannot be read: {error.strerror}.", path=str(path)) from None
+        raise PathInvalid(
+            say("manifest '{name}' cannot be read: {reason}.", name=path.name, reason=tell_reason(error)),
+            path=str(path),
+        ) from None
     if path.suffix.lower() in {".yaml", ".yml"}:
         raise SignatureInvalid(
-            f"'{path.name}' is a manifest that is not signed. Sign it first: "
-            f"discreet local sign {path.name} --out {path.stem}.json",
+            say(
+                "'{name}' is a manifest that is not signed. Sign it first: discreet local sign {name} --out "
+                "{stem}.json",
+                name=path.name,
+                stem=path.stem,
+            ),
             file=path.name,
         )
     try:
@@ -217,7 +241,10 @@ def _matches(pattern: re.Pattern[str], value: object) -> bool:
 
 def _malformed(path: Path) -> SignatureInvalid:
     return SignatureInvalid(
-        f"'{path.name}' is not a signed manifest. Make one with: discreet local sign MANIFEST.yaml --out manifest.json",
+        say(
+            "'{name}' is not a signed manifest. Make one with: discreet local sign MANIFEST.yaml --out manifest.json",
+            name=path.name,
+        ),
         file=path.name,
     )
 
@@ -229,17 +256,22 @@ def _read_private(path: Path) -> Ed25519PrivateKey:
         data = read_regular(path)
     except OSError:
         raise PathInvalid(
-            f"the signing key '{path.name}' cannot be read. Make one with: discreet local keys --out {path.name}",
+            say(
+                "the signing key '{name}' cannot be read. Make one with: discreet local keys --out {name}",
+                name=path.name,
+            ),
             path=str(path),
         ) from None
     if sys.platform != "win32" and stat.S_IMODE(mode) & 0o077:
-        raise UsageError(f"the signing key '{path.name}' may be read by others. Protect it: chmod 600 {path.name}")
+        raise UsageError(
+            say("the signing key '{name}' may be read by others. Protect it: chmod 600 {name}", name=path.name)
+        )
     try:
         key = serialization.load_pem_private_key(data, password=None)
     except (ValueError, TypeError):
         key = None
     if not isinstance(key, ed25519.Ed25519PrivateKey):
-        raise UsageError(f"'{path.name}' is not an Ed25519 private key in PEM form, without a password.")
+        raise UsageError(say("'{name}' is not an Ed25519 private key in PEM form, without a password.", name=path.name))
     private: Ed25519PrivateKey = key
     return private
 
@@ -250,7 +282,10 @@ def _read_public(path: Path) -> str:
         with open_regular(path) as stream:
             data = stream.read(10_000)
     except OSError as error:
-        raise PathInvalid(f"the public key '{path.name}' cannot be read: {error.strerror}.", path=str(path)) from None
+        raise PathInvalid(
+            say("the public key '{name}' cannot be read: {reason}.", name=path.name, reason=tell_reason(error)),
+            path=str(path),
+        ) from None
     digits = data.strip().decode("ascii", errors="replace").lower()
     if _HEX_KEY.fullmatch(digits):
         return digits
@@ -260,7 +295,9 @@ def _read_public(path: Path) -> str:
     except (ValueError, TypeError):
         key = None
     if not isinstance(key, ed25519.Ed25519PublicKey):
-        raise UsageError(f"'{path.name}' is not an Ed25519 public key, in PEM form or as 64 hexadecimal digits.")
+        raise UsageError(
+            say("'{name}' is not an Ed25519 public key, in PEM form or as 64 hexadecimal digits.", name=path.name)
+        )
     raw: bytes = key.public_bytes(serialization.Encoding.Raw, serialization.PublicFormat.Raw)
     return raw.hex()
 
@@ -274,8 +311,11 @@ def _verify(path: Path, *, public: str, value: str, data: bytes) -> None:
         key.verify(bytes.fromhex(value), _message(data))
     except (InvalidSignature, ValueError):
         raise SignatureInvalid(
-            f"the signature of '{path.name}' does not hold: it was altered, or signed by somebody else. "
-            "Fetch it again from the survey.",
+            say(
+                "the signature of '{name}' does not hold: it was altered, or signed by somebody else. Fetch it "
+                "again from the survey.",
+                name=path.name,
+            ),
             file=path.name,
         ) from None
 
@@ -285,5 +325,5 @@ def _cryptography() -> tuple[Any, Any]:
         from cryptography.hazmat.primitives import serialization
         from cryptography.hazmat.primitives.asymmetric import ed25519
     except ImportError:
-        raise ExtraMissing(needed_for="a signed manifest", extra="collect") from None
+        raise ExtraMissing(needed_for=Phrase("a signed manifest"), extra="collect") from None
     return serialization, ed25519

@@ -16,6 +16,7 @@ from dataclasses import replace as with_changes
 from typing import Final
 
 from discreet.cards import Card
+from discreet.catalogue import say
 from discreet.engines.dialects import InPlaceDialect
 from discreet.engines.in_place.prepared_rows import prepared_rows, unit_value
 from discreet.engines.in_place.raw_columns import valued_rows
@@ -74,7 +75,7 @@ def materialise_table(
             _change_column(typed, writer)
             base = _base(last, typed, card, whole)
             stored = _write(writer, typed, card, journal, salt=workspace.salt, base=base, tell=tell)
-            tell("Publishing")
+            tell(say("Publishing"))
             writer.finish()
             dataset = publish_source(workspace, with_changes(typed, stored=stored), card, give=give)
             kept = {stored.name, *([last.source.stored.name] if last and last.source.stored else [])}
@@ -105,7 +106,7 @@ def _write(
     tell: Callable[[str], None],
 ) -> StoredRows:
     assert source.table is not None
-    tell("Checking the rows")
+    tell(say("Checking the rows"))
     dialect = dialect_of(source.engine)
     pinned = writer.pin(source.table)
     raw = _Raw(dialect, card, pinned.relation, source.type_of)
@@ -114,14 +115,14 @@ def _write(
     mark = _mark(writer, growing, raw)
     # What changes between two reads could leave rows of a unit in both parts.
     if base is not None and base.mark is not None and growing is not None and pinned.still:
-        tell("Preparing the units that have changed")
+        tell(say("Preparing the units that have changed"))
         changed = raw.changed_units(*growing, base.mark)
         name = journal.add(source.place, _new_name(source, card))
         stored = writer.write(name, raw.renewed(writer.stored(base), changed, salt))
         # A row that is gone, or went to another unit, is still among those taken over. Then all is prepared again.
         if writer.run(f"SELECT count(*) FROM {writer.stored(stored)}") == writer.run(raw.countable()):
             return with_changes(stored, mark=mark)
-    tell("Preparing all rows")
+    tell(say("Preparing all rows"))
     name = journal.add(source.place, _new_name(source, card))
     return with_changes(writer.write(name, raw.prepared(salt)), mark=mark)
 
@@ -193,11 +194,23 @@ def _change_column(source: RowSource, writer: RowWriter) -> tuple[str, str] | No
     assert source.table is not None
     kind = writer.columns(source.table).get(source.changed_by)
     if kind is None:
-        raise FileRefused(f"{source.where} has no column '{source.changed_by}' to tell changes by.", table=source.table)
+        raise FileRefused(
+            say(
+                "{where} has no column '{name}' to tell changes by.",
+                where=source.where,
+                name=source.changed_by,
+            ),
+            table=source.table,
+        )
     if not _GROWING.fullmatch(kind):
         raise FileRefused(
-            f"{source.where} has column '{source.changed_by}' of type {kind}; changes are told by a whole number, a "
-            "date or a time that grows.",
+            say(
+                "{where} has column '{name}' of type {kind}; changes are told by a whole number, a date or "
+                "a time that grows.",
+                where=source.where,
+                name=source.changed_by,
+                kind=kind,
+            ),
             table=source.table,
         )
     return source.changed_by, kind

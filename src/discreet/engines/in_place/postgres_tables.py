@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
+from discreet.catalogue import Phrase, say
 from discreet.engines.exact_values import Row, exact_row
 from discreet.engines.in_place.postgres_dialect import POSTGRES, schema_and_table
 from discreet.engines.in_place.tables_in_place import PinnedTable
@@ -103,15 +104,22 @@ class PostgresRows:
             self._connection.execute(f"EXPLAIN {sql}".encode())
         except psycopg.errors.InsufficientPrivilege:
             raise EngineUnavailable(
-                f"the user of PostgreSQL (variable '{self._variable}') may not read a table that this question needs. "
-                "Grant it SELECT on the table and USAGE on its schema.",
+                say(
+                    "the user of PostgreSQL (variable '{variable}') may not read a table that this question needs. "
+                    "Grant it SELECT on the table and USAGE on its schema.",
+                    variable=self._variable,
+                ),
                 variable=self._variable,
                 reason="InsufficientPrivilege",
             ) from None
         except psycopg.Error as error:
             raise EngineUnavailable(
-                f"PostgreSQL (variable '{self._variable}') cannot run this question: {type(error).__name__}. The table "
-                "may have changed since it was added: add it again with --replace.",
+                say(
+                    "PostgreSQL (variable '{variable}') cannot run this question: {reason}. The table may have changed "
+                    "since it was added: add it again with --replace.",
+                    variable=self._variable,
+                    reason=type(error).__name__,
+                ),
                 variable=self._variable,
                 reason=type(error).__name__,
             ) from None
@@ -140,12 +148,15 @@ class PostgresRows:
         try:
             import psycopg
         except ImportError:
-            raise ExtraMissing(needed_for="Data in PostgreSQL", extra="postgres") from None
+            raise ExtraMissing(needed_for=Phrase("Data in PostgreSQL"), extra="postgres") from None
         dsn = os.environ.get(self._variable)
         if not dsn:
             raise EngineUnavailable(
-                f"the rows are in PostgreSQL and the environment variable '{self._variable}' is not set. Set it to the "
-                "connection string of the database.",
+                say(
+                    "the rows are in PostgreSQL and the environment variable '{variable}' is not set. Set it to the "
+                    "connection string of the database.",
+                    variable=self._variable,
+                ),
                 variable=self._variable,
             )
         try:
@@ -154,8 +165,12 @@ class PostgresRows:
         except psycopg.Error as error:
             # The driver's own words may quote the connection string.
             raise EngineUnavailable(
-                f"PostgreSQL (variable '{self._variable}') cannot be used: {type(error).__name__}. Check the "
-                "connection string, the server and the rights of its user.",
+                say(
+                    "PostgreSQL (variable '{variable}') cannot be used: {reason}. Check the connection string, the "
+                    "server and the rights of its user.",
+                    variable=self._variable,
+                    reason=type(error).__name__,
+                ),
                 variable=self._variable,
                 reason=type(error).__name__,
             ) from None
@@ -169,8 +184,11 @@ class PostgresRows:
         if encoding != "UTF8" or connection.info.server_version < _OLDEST:
             connection.close()
             raise EngineUnavailable(
-                f"PostgreSQL (variable '{self._variable}') must be version 13 or newer, with a database in UTF-8: "
-                "texts are composed in the query.",
+                say(
+                    "PostgreSQL (variable '{variable}') must be version 13 or newer, with a database in UTF-8: texts "
+                    "are composed in the query.",
+                    variable=self._variable,
+                ),
                 variable=self._variable,
             )
         connection.autocommit = True

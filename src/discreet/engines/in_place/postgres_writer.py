@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar, Final
 
+from discreet.catalogue import say
 from discreet.engines.in_place.postgres_dialect import POSTGRES, schema_and_table
 from discreet.engines.in_place.postgres_tables import ORDERING, PostgresRows
 from discreet.errors import EngineUnavailable
@@ -27,11 +28,18 @@ class PostgresWriter(PostgresRows):
             (home,),
         ).fetchone()
         if found is None:
-            raise self._refusal(f"has no schema '{home}'. Make one: CREATE SCHEMA {POSTGRES.name(home)}", "no schema")
+            raise self._refusal(
+                say("has no schema '{home}'. Make one: CREATE SCHEMA {name}", home=home, name=POSTGRES.name(home)),
+                "no schema",
+            )
         if not found[0]:
             raise self._refusal(
-                f"does not let this user make tables in schema '{home}'. Grant it: GRANT USAGE, CREATE ON SCHEMA "
-                f"{POSTGRES.name(home)} TO …",
+                say(
+                    "does not let this user make tables in schema '{home}'. Grant it: GRANT USAGE, CREATE ON SCHEMA "
+                    "{name} TO …",
+                    home=home,
+                    name=POSTGRES.name(home),
+                ),
                 "InsufficientPrivilege",
             )
 
@@ -60,10 +68,10 @@ class PostgresWriter(PostgresRows):
         except psycopg.errors.LockNotAvailable:
             self._connection.rollback()
             raise EngineUnavailable(
-                f"table '{name}' is being read and stays until the dataset is refreshed again.", table=name
+                say("table '{name}' is being read and stays until the dataset is refreshed again.", name=name),
+                table=name,
             ) from None
 
     def _refusal(self, why: str, reason: str) -> EngineUnavailable:
-        return EngineUnavailable(
-            f"PostgreSQL (variable '{self._variable}') {why}.", variable=self._variable, reason=reason
-        )
+        message = say("PostgreSQL (variable '{variable}') {why}.", variable=self._variable, why=why)
+        return EngineUnavailable(message, variable=self._variable, reason=reason)

@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, Final
 
+from discreet.catalogue import Phrase, say
 from discreet.errors import EngineUnavailable, ExtraMissing
 
 __all__ = ["shared_session", "spark_unavailable", "stop_sessions"]
@@ -74,12 +75,16 @@ def stop_sessions() -> None:
 atexit.register(stop_sessions)
 
 
-def spark_unavailable(remote: str, reason: str) -> EngineUnavailable:
+def spark_unavailable(remote: str, reason: str | Phrase) -> EngineUnavailable:
     return EngineUnavailable(
-        f"Spark at '{remote}' cannot be used: {reason}. Check the address, Java 17 or newer, and that the cluster runs "
-        "Spark 4.",
+        say(
+            "Spark at '{remote}' cannot be used: {reason}. Check the address, Java 17 or newer, and that the cluster "
+            "runs Spark 4.",
+            remote=remote,
+            reason=reason,
+        ),
         remote=remote,
-        reason=reason,
+        reason=reason.en if isinstance(reason, Phrase) else reason,
     )
 
 
@@ -87,7 +92,7 @@ def _open(remote: str) -> Any:
     try:
         return _opened(remote)
     except ImportError:
-        raise ExtraMissing(needed_for="Data in Spark", extra="spark") from None
+        raise ExtraMissing(needed_for=Phrase("Data in Spark"), extra="spark") from None
     except EngineUnavailable:
         raise
     except Exception as error:
@@ -104,7 +109,9 @@ def _opened(remote: str) -> Any:
     else:
         session = _driver(remote)
     if int(str(session.version).split(".", maxsplit=1)[0]) < _OLDEST:
-        raise EngineUnavailable(f"Spark at '{remote}' is older than version {_OLDEST}.", remote=remote)
+        raise EngineUnavailable(
+            say("Spark at '{remote}' is older than version {oldest}.", remote=remote, oldest=_OLDEST), remote=remote
+        )
     with _unwarned():
         for name, value in _SETTINGS.items():
             session.conf.set(name, value)
@@ -143,7 +150,7 @@ def _knock(remote: str) -> None:
     try:
         socket.create_connection((found["host"], port), timeout=_PATIENCE_SECONDS).close()
     except OSError:
-        raise spark_unavailable(remote, "nobody answers there") from None
+        raise spark_unavailable(remote, Phrase("nobody answers there")) from None
 
 
 @contextmanager
@@ -172,7 +179,10 @@ def _driver(master: str) -> Any:
     if running is not None and running.master != master:
         if not ours:
             raise EngineUnavailable(
-                f"this process already drives Spark at '{running.master}', and can drive one master only.",
+                say(
+                    "this process already drives Spark at '{master}', and can drive one master only.",
+                    master=running.master,
+                ),
                 remote=master,
             )
         for mine in ours:

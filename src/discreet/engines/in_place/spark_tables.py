@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
+from discreet.catalogue import Phrase, say
 from discreet.engines.exact_values import Row, exact_row
 from discreet.engines.in_place.spark_dialect import COMPOSER, SPARK, WRITERS
 from discreet.engines.in_place.spark_sessions import shared_session, spark_unavailable
@@ -106,7 +107,7 @@ class SparkRows:
         except Exception as error:
             raise spark_unavailable(self._remote, type(error).__name__) from None
         if found != [("C3A9", "2.0E23", "0.1")]:
-            raise spark_unavailable(self._remote, "its libraries compose texts or write floats in another way")
+            raise spark_unavailable(self._remote, Phrase("its libraries compose texts or write floats in another way"))
 
     def pin(self, table: str) -> PinnedTable:
         if table not in self._pinned:
@@ -229,8 +230,12 @@ class SparkRows:
     def _unreadable(self, error: Exception) -> EngineUnavailable:
         """Spark's own words may quote what a file holds."""
         return EngineUnavailable(
-            f"Spark at '{self._remote}' cannot run this question: {type(error).__name__}. The table may have changed "
-            "since it was added: add it again with --replace.",
+            say(
+                "Spark at '{remote}' cannot run this question: {reason}. The table may have changed since it was "
+                "added: add it again with --replace.",
+                remote=self._remote,
+                reason=type(error).__name__,
+            ),
             remote=self._remote,
             reason=type(error).__name__,
         )

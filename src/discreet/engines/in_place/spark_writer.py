@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from discreet.catalogue import say
 from discreet.engines.in_place.spark_dialect import SPARK
 from discreet.engines.in_place.spark_tables import SparkRows, file_path, literal_path, written_table
 from discreet.errors import EngineUnavailable
@@ -25,13 +26,15 @@ class SparkWriter(SparkRows):
         try:
             there = self._has_folder(_folder(home)) if "/" in home else self._session.catalog.databaseExists(home)
             if not there:
-                raise self._refusal(home, "is not there. Make it, for Discreet alone", "not there")
+                raise self._refusal(home, say("is not there. Make it, for Discreet alone"), "not there")
             self._try_to_write(f"{_folder(home).rstrip('/')}/{_PROBE}" if "/" in home else f"{home}.{_PROBE}")
         except EngineUnavailable:
             raise
         except Exception as error:
             reason = type(error).__name__
-            raise self._refusal(home, f"may not be written to: {reason}. Grant this user the right", reason) from None
+            raise self._refusal(
+                home, say("may not be written to: {reason}. Grant this user the right", reason=reason), reason
+            ) from None
 
     def write(self, name: str, select: str) -> StoredRows:
         self._save(name, self._session.sql(select))
@@ -40,7 +43,7 @@ class SparkWriter(SparkRows):
             return StoredRows(name, files=tuple(map(file_path, written.inputFiles())))
         state = self._newest("delta", written_table(name)) if "/" in name else self._state(name)[0]
         if state is None:
-            raise self._refusal(name, "is kept in a way that has no versions and no files to list", "no state")
+            raise self._refusal(name, say("is kept in a way that has no versions and no files to list"), "no state")
         return StoredRows(name, files=state.files or (), snapshot=state.version)
 
     def finish(self) -> None:
@@ -51,7 +54,9 @@ class SparkWriter(SparkRows):
             self._remove(name)
         except Exception as error:
             reason = type(error).__name__
-            raise self._refusal(name, f"cannot be removed: {reason}. Grant this user the right", reason) from None
+            raise self._refusal(
+                name, say("cannot be removed: {reason}. Grant this user the right", reason=reason), reason
+            ) from None
 
     def _remove(self, name: str) -> None:
         if "/" not in name:
@@ -93,10 +98,13 @@ class SparkWriter(SparkRows):
         return True
 
     def _refusal(self, name: str, why: str, reason: str) -> EngineUnavailable:
-        sort = "folder" if "/" in name else "schema"
-        return EngineUnavailable(
-            f"{sort} '{name}' of Spark at '{self._remote}' {why}.", remote=self._remote, reason=reason
+        facts = {"name": name, "remote": self._remote, "why": why}
+        message = (
+            say("folder '{name}' of Spark at '{remote}' {why}.", **facts)
+            if "/" in name
+            else say("schema '{name}' of Spark at '{remote}' {why}.", **facts)
         )
+        return EngineUnavailable(message, remote=self._remote, reason=reason)
 
 
 def _folder(name: str) -> str:

@@ -9,6 +9,7 @@ from dataclasses import replace as with_changes
 from typing import Any, Protocol, TypeVar
 
 from discreet.cards import Card
+from discreet.catalogue import say
 from discreet.engines.dialects import InPlaceDialect
 from discreet.engines.exact_values import Row
 from discreet.engines.in_place.bounded_rows import RawTable
@@ -16,6 +17,7 @@ from discreet.engines.in_place.prepared_rows import unit_check
 from discreet.engines.rendering import RenderedTable
 from discreet.errors import DiscreetError, EngineUnavailable, FileRefused, nearest
 from discreet.files import write_whole
+from discreet.paths import tell_reason
 from discreet.workspace import Dataset, GiveVersion, RowSource, StoredRows, Workspace, check_presence, count_on
 
 __all__ = [
@@ -190,7 +192,11 @@ def open_tables(source: RowSource, opened: Callable[[RowSource], Reader]) -> Ite
         raise
     except Exception as error:
         raise EngineUnavailable(
-            f"{source.where} could not be read: {type(error).__name__}. Check the rights of the engine's user.",
+            say(
+                "{where} could not be read: {reason}. Check the rights of the engine's user.",
+                where=source.where,
+                reason=type(error).__name__,
+            ),
             reason=type(error).__name__,
         ) from None
     finally:
@@ -207,29 +213,42 @@ def publish_source(workspace: Workspace, source: RowSource, card: Card, *, give:
             write_whole(version / "source.json", source.to_json())
             return workspace.publish(card.dataset, version, give=give)
         except OSError as error:
-            text = error.strerror or "the system refused"
-            raise _refusal(source, f"could not be registered: {text}; nothing was changed") from None
+            reason = tell_reason(error)
+            raise _refusal(
+                source, say("could not be registered: {reason}; nothing was changed", reason=reason)
+            ) from None
 
 
 def settle_types(source: RowSource, card: Card, reader: RowReader) -> RowSource:
     """The source with the engine's types of the columns that the card uses, all of them readable."""
     if any(column.type == "row" for column in card.columns):
-        raise _refusal(source, "has no order of rows to number them by; name an id column in the card, not type: row")
+        raise _refusal(
+            source, say("has no order of rows to number them by; name an id column in the card, not type: row")
+        )
     assert source.table is not None
     columns = reader.columns(source.table)
     if not columns:
-        raise _refusal(source, "is not there, or its columns may not be seen by this user")
+        raise _refusal(source, say("is not there, or its columns may not be seen by this user"))
     dialect = dialect_of(source.engine)
     wanted = list(dict.fromkeys(column.source for column in card.columns))
     for name in wanted:
         if name not in columns:
             guess = nearest(name, columns)
-            raise _refusal(source, f"lacks column '{name}'" + (f" (did you mean '{guess}'?)" if guess else ""))
+            raise _refusal(
+                source,
+                say("lacks column '{name}' (did you mean '{guess}'?)", name=name, guess=guess)
+                if guess
+                else say("lacks column '{name}'", name=name),
+            )
         if dialect.form(columns[name]) is None:
             raise _refusal(
                 source,
-                f"has column '{name}' of type {columns[name]}; whole numbers, decimals, floats, texts and truth values "
-                "can be read, so cast it in a view",
+                say(
+                    "has column '{name}' of type {kind}; whole numbers, decimals, floats, texts and truth values "
+                    "can be read, so cast it in a view",
+                    name=name,
+                    kind=columns[name],
+                ),
             )
     return with_changes(source, types=tuple((name, columns[name]) for name in wanted))
 
@@ -248,17 +267,24 @@ def check_fit(source: RowSource, card: Card, reader: RowReader, relation: str) -
         [(rows,)] = reader.run(f"SELECT count(*) FROM {relation}")
         assert isinstance(rows, int)
         if rows and units == 0:
-            raise _refusal(source, "has no row with an id; check the unit's column and its type in the card")
+            raise _refusal(source, say("has no row with an id; check the unit's column and its type in the card"))
         if rows > (card.rows_at_most or rows):
-            raise _refusal(source, f"has more than {card.rows_at_most:,} rows, which the card states as rows_at_most")
+            raise _refusal(
+                source,
+                say("has more than {most:,} rows, which the card states as rows_at_most", most=card.rows_at_most),
+            )
     public = [column.name for column in card.columns if column.public]
     if varying := [name for name, differs in zip(public, varies, strict=True) if differs]:
-        shown = ", ".join(f"'{name}'" for name in varying)
+        names = ", ".join(say("'{name}'", name=name) for name in varying)
         raise _refusal(
             source,
-            f"has units whose rows differ in {shown}, which the card declares public: a public value is one per unit",
+            say(
+                "has units whose rows differ in {names}, which the card declares public: a public value is one per "
+                "unit",
+                names=names,
+            ),
         )
 
 
 def _refusal(source: RowSource, why: str) -> FileRefused:
-    return FileRefused(f"{source.where} {why}.", table=source.table)
+    return FileRefused(say("{where} {why}.", where=source.where, why=why), table=source.table)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Generic, TypeVar
 
+from discreet.catalogue import numeral, say, say_count
 from discreet.guarantees import ExactLike, exact
 from discreet.lab.bootstrap.bootstrap_sensitivity import (
     CellSummary,
@@ -169,24 +170,31 @@ def recommend(
 
 def _choice(comparison: ScaleComparison[CellName], best: ScaleMethod) -> str:
     means = ", ".join(f"({method}) {_number(comparison.mean(method))}" for method in comparison.scales)
-    return f"Method ({best}) adds the least noise over the table. Mean scales at epsilon 1: {means}."
+    return say(
+        "Method ({best}) adds the least noise over the table. Mean scales at epsilon 1: {means}.",
+        best=best,
+        means=means,
+    )
 
 
 def _worth(mean: float, against: int, *, helps: bool, statistic: TableKind) -> str:
     if statistic is TableKind.COUNT:
-        return (
+        return say(
             "For counts differential privacy needs no more noise than this: release the table with --method dp, which "
             "protects everybody and may say its noise."
         )
     if not helps:
-        return (
-            f"Differential privacy with the card's bounds has scale {_number(against)} at epsilon 1, no more than this "
-            "on average: bootstrap gains nothing here. Use --method dp."
+        return say(
+            "Differential privacy with the card's bounds has scale {scale} at epsilon 1, no more than this on average: "
+            "bootstrap gains nothing here. Use --method dp.",
+            scale=_number(against),
         )
-    return (
-        f"Differential privacy with the card's bounds has scale {_number(against)} at epsilon 1; bootstrap is "
-        f"{against / mean:.3g} times less noisy on average, if that is worth a promise to nobody outside the data. "
-        "Tighter bounds in the card may give the same and keep the proof."
+    return say(
+        "Differential privacy with the card's bounds has scale {scale} at epsilon 1; bootstrap is {times:.3g} times "
+        "less noisy on average, if that is worth a promise to nobody outside the data. Tighter bounds in the card may "
+        "give the same and keep the proof.",
+        scale=_number(against),
+        times=against / mean,
     )
 
 
@@ -196,8 +204,9 @@ def _split_words(
     maximum, split = comparison.scales[ScaleMethod.MAXIMUM], comparison.scales[ScaleMethod.SPLIT]
     noisier = [cell for cell in summaries if maximum[cell] > split[cell]]
     if not noisier:
-        return ["No cell has more noise under (i) than under (ii)."]
-    return [f"More noise under (i) than under (ii): {_listed([name(cell) for cell in noisier])}."]
+        return [say("No cell has more noise under (i) than under (ii).")]
+    cells = _listed([name(cell) for cell in noisier])
+    return [say("More noise under (i) than under (ii): {cells}.", cells=cells)]
 
 
 def _tiny_words(
@@ -213,9 +222,14 @@ def _tiny_words(
     rest = _number(table_sensitivity(without, outside=True)) if without else "0"
     whole = _number(table_sensitivity(summaries, outside=outside))
     return [
-        f"Fewer than {_TINY} rows: {_listed([name(cell) for cell in tiny])}. Join such a cell with another, or leave "
-        f"it out; without them the scale of (i) at epsilon 1 is {rest} instead of {whole}. Which cells are left out "
-        "tells that they are small."
+        say(
+            "Fewer than {least} rows: {cells}. Join such a cell with another, or leave it out; without them the scale "
+            "of (i) at epsilon 1 is {rest} instead of {whole}. Which cells are left out tells that they are small.",
+            least=_TINY,
+            cells=_listed([name(cell) for cell in tiny]),
+            rest=rest,
+            whole=whole,
+        )
     ]
 
 
@@ -223,18 +237,28 @@ def _cell_words(comparison: ScaleComparison[CellName], best: ScaleMethod, cell: 
     least = comparison.least_noisy(cell)
     scales = ", ".join(f"({method}) {_number(scales[cell])}" for method, scales in comparison.scales.items())
     if still:
-        return (
-            f"Scales at epsilon 1: {scales}. No row of the data moves this cell: it has no less noise than any other."
+        return say(
+            "Scales at epsilon 1: {scales}. No row of the data moves this cell: it has no less noise than any other.",
+            scales=scales,
         )
     if best in least:
-        return f"Scales at epsilon 1: {scales}. Method ({best}) is also the least noisy here."
-    return f"Scales at epsilon 1: {scales}. Method ({least[0]}) would be less noisy here than ({best})."
+        return say(
+            "Scales at epsilon 1: {scales}. Method ({best}) is also the least noisy here.", scales=scales, best=best
+        )
+    return say(
+        "Scales at epsilon 1: {scales}. Method ({least}) would be less noisy here than ({best}).",
+        scales=scales,
+        least=least[0],
+        best=best,
+    )
 
 
 def _listed(names: Sequence[str], most: int = 10) -> str:
     shown = "; ".join(names[:most])
-    return shown if len(names) <= most else f"{shown}; and {len(names) - most} more"
+    if len(names) <= most:
+        return shown
+    return say_count("{shown}; and {count} more", "{shown}; and {count} more", len(names) - most, shown=shown)
 
 
 def _number(value: float) -> str:
-    return f"{value:,.0f}" if float(value).is_integer() or abs(value) >= 100 else f"{value:,.3g}"
+    return numeral(value, ",.0f" if float(value).is_integer() or abs(value) >= 100 else ",.3g")

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from itertools import product
 
+from discreet.catalogue import language
 from discreet.engines import Engine
 from discreet.guarantees import ExactLike, exact, text
 from discreet.lab.bootstrap.bootstrap_accuracy import Advice, error_bound, gain_ratio, gamma_accuracy, recommend
@@ -159,7 +160,9 @@ def examine(
     public = membership_public or table.membership_public
 
     def name(index: int) -> str:
-        return ", ".join(heading.label(code, "en") for heading, code in zip(formed.headings, codes[index], strict=True))
+        return ", ".join(
+            heading.label(code, language()) for heading, code in zip(formed.headings, codes[index], strict=True)
+        )
 
     outside = observed.outside
     advice = recommend(
@@ -176,7 +179,7 @@ def examine(
     outlook = ExaminedOutlook(table.statistic, table.bounds, whole.gain, spent, chance, whole.error_bound)
     return Examination(
         names=tuple(heading.name for heading in formed.headings),
-        statistic=formed.statistic.en,
+        statistic=formed.statistic.text(language()),
         step=text(Decimal(step.numerator) / Decimal(step.denominator)),
         epsilon=spent,
         membership_public=public,

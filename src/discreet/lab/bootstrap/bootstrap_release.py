@@ -17,6 +17,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 
 from discreet.cards import Card
+from discreet.catalogue import Phrase, say
 from discreet.errors import ParameterInvalid, QueryRefused
 from discreet.guarantees import BootstrapDP, ExactLike, exact, text
 from discreet.lab.bootstrap.bootstrap_sensitivity import ScaleMethod, TableKind, public_scale, released_scales
@@ -130,7 +131,7 @@ class _Bootstrap(Passage[PlacedMarker, list[int], BootstrapEntry, Release]):
         check_terms([card], ledger)
         ledger.require_analyst(self.request.analyst)
         check_nominal_epsilon(
-            self.request.epsilon, population=card.population, ledger=ledger, release="a bootstrap release"
+            self.request.epsilon, population=card.population, ledger=ledger, release=say("a bootstrap release")
         )
 
     def account(self) -> Mark[list[int], BootstrapEntry]:
@@ -147,8 +148,8 @@ class _Bootstrap(Passage[PlacedMarker, list[int], BootstrapEntry, Release]):
             journal=BootstrapLog(self.workspace.path),
             questions=request.questions,
             entry=request.entry,
-            kind="bootstrap table",
-            made="the table",
+            kind=say("bootstrap table"),
+            made=say("the table"),
         )
 
     def prepare(self, ledger: Ledger) -> Callable[[], list[int]]:
@@ -175,7 +176,7 @@ class _Bootstrap(Passage[PlacedMarker, list[int], BootstrapEntry, Release]):
 
 def require_opt_in(card: Card) -> None:
     """Refuse a dataset whose card does not permit bootstrap releases."""
-    require_permission(card, release="bootstrap", sort="bootstrap")
+    require_permission(card, release=say("bootstrap"), sort="bootstrap")
 
 
 def _read(
@@ -207,8 +208,8 @@ def _method(given: ScaleMethod | str) -> ScaleMethod:
     try:
         return ScaleMethod(given)
     except ValueError:
-        rule = f"must be one of {', '.join(ScaleMethod)}"
-        raise ParameterInvalid(parameter="bootstrap method", rule=rule, given=f"'{given}'") from None
+        rule = say("must be one of {methods}", methods=", ".join(ScaleMethod))
+        raise ParameterInvalid(parameter=Phrase("bootstrap method"), rule=rule, given=f"'{given}'") from None
 
 
 def _membership(table: Outline, method: ScaleMethod, *, declared: bool) -> str:
@@ -216,16 +217,21 @@ def _membership(table: Outline, method: ScaleMethod, *, declared: bool) -> str:
         return ""
     if table.statistic is TableKind.COUNT:
         raise QueryRefused(
-            "method (iii) takes it as known which row lies in which cell: then the counts are known too and need no "
-            "release. Use method (i), or --method dp.",
+            say(
+                "method (iii) takes it as known which row lies in which cell: then the counts are known too and "
+                "need no release. Use method (i), or --method dp."
+            ),
             method=str(method),
         )
     if table.membership_public:
         return BY_CARD
     if not declared:
         raise QueryRefused(
-            "method (iii) needs public cell membership. Mark every column of the keys and of --where `public: true` in "
-            "the card, or state with --membership-public that everybody may know which row lies in which cell.",
+            say(
+                "method (iii) needs public cell membership. Mark every column of the keys and of --where "
+                "`public: true` in the card, or state with --membership-public that everybody may know which row "
+                "lies in which cell."
+            ),
             method=str(method),
         )
     return BY_STATEMENT

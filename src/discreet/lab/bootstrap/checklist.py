@@ -12,6 +12,7 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Final, TypeVar
 
+from discreet.catalogue import Phrase, say
 from discreet.guarantees import text
 from discreet.lab.bootstrap.bootstrap_sensitivity import CellSummary, PublicBounds, TableKind
 from discreet.lab.bootstrap.leaks import Leak, LeakKind
@@ -34,6 +35,13 @@ class Speaks(StrEnum):
     ASK = "decide"
 
 
+_SIDES: Final = {
+    Speaks.FOR: Phrase("[for]"),
+    Speaks.AGAINST: Phrase("[against]"),
+    Speaks.ASK: Phrase("[decide]"),
+}
+
+
 @dataclass(frozen=True, slots=True)
 class CheckItem:
     """A question, what is known, and whether that speaks for a bootstrap release or is left to the custodian."""
@@ -46,7 +54,7 @@ class CheckItem:
         return {"question": self.question, "told": self.told, "speaks": str(self.speaks)}
 
     def line(self) -> str:
-        return f"[{self.speaks}] {self.question} {self.told}".rstrip()
+        return f"{_SIDES[self.speaks]} {self.question} {self.told}".rstrip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,31 +76,35 @@ def check_table(
     return (
         _usefulness(outlook),
         CheckItem(
-            "Do other protections stand around the figures: a secure room, registered users, a contract?",
-            "A published table has none.",
+            say("Do other protections stand around the figures: a secure room, registered users, a contract?"),
+            say("A published table has none."),
             Speaks.ASK,
         ),
         CheckItem(
-            "Is it fixed who is in the data, now and later?",
-            "Nobody who joins is protected, and whoever compares releases sees the change.",
+            say("Is it fixed who is in the data, now and later?"),
+            say("Nobody who joins is protected, and whoever compares releases sees the change."),
             Speaks.ASK,
         ),
         _outliers(cells, outlook),
         _worst_case(cells, outlook),
         _knowledge(outlook),
         CheckItem(
-            "Is the sensitivity beyond calculation?",
-            "No: of counts and totals it follows from the card.",
+            say("Is the sensitivity beyond calculation?"),
+            say("No: of counts and totals it follows from the card."),
             Speaks.AGAINST,
         ),
         CheckItem(
-            "Will nobody ask how the noise was made?",
-            "It cannot be told: no scale, interval or quality goes with the table.",
+            say("Will nobody ask how the noise was made?"),
+            say("It cannot be told: no scale, interval or quality goes with the table."),
             Speaks.ASK,
         ),
         CheckItem(
-            "Are figures this far off good enough?",
-            f"With probability {text(1 - outlook.gamma)} none is off by more than {outlook.error_bound:,} steps.",
+            say("Are figures this far off good enough?"),
+            say(
+                "With probability {probability} none is off by more than {steps:,} steps.",
+                probability=text(1 - outlook.gamma),
+                steps=outlook.error_bound,
+            ),
             Speaks.ASK,
         ),
         _epsilon(outlook),
@@ -101,60 +113,70 @@ def check_table(
 
 
 def _usefulness(outlook: ExaminedOutlook) -> CheckItem:
-    question = "Is the accuracy gained worth a weaker promise?"
+    question = say("Is the accuracy gained worth a weaker promise?")
     if outlook.gain is None:
         return CheckItem(
-            question, "No row moves the table: public bounds decide, and nothing is gained.", Speaks.AGAINST
+            question, say("No row moves the table: public bounds decide, and nothing is gained."), Speaks.AGAINST
         )
     if outlook.statistic is TableKind.COUNT or outlook.gain <= 1:
-        return CheckItem(question, "Nothing is gained: differential privacy needs no more noise.", Speaks.AGAINST)
-    phrase = f"The noise is {outlook.gain:,.3g} times smaller than by the card's bounds."
+        return CheckItem(question, say("Nothing is gained: differential privacy needs no more noise."), Speaks.AGAINST)
+    phrase = say("The noise is {times:,.3g} times smaller than by the card's bounds.", times=outlook.gain)
     return CheckItem(question, phrase, Speaks.FOR if outlook.gain >= _MUCH else Speaks.AGAINST)
 
 
 def _outliers(cells: Mapping[CellName, CellSummary], outlook: ExaminedOutlook) -> CheckItem:
-    question = "Are the rows alike, with few or no outliers?"
+    question = say("Are the rows alike, with few or no outliers?")
     if outlook.statistic is TableKind.COUNT:
-        return CheckItem(question, "Every row counts one.", Speaks.FOR)
+        return CheckItem(question, say("Every row counts one."), Speaks.FOR)
     filled = [summary for summary in cells.values() if summary.n and summary.total]
     led = sum(summary.reach > _DOMINANT * abs(summary.total) for summary in filled)
-    phrase = f"In {led:,} of {len(filled):,} cells one row is more than half of the total."
+    phrase = say("In {led:,} of {cells:,} cells one row is more than half of the total.", led=led, cells=len(filled))
     return CheckItem(question, phrase, Speaks.AGAINST if led else Speaks.FOR)
 
 
 def _worst_case(cells: Mapping[CellName, CellSummary], outlook: ExaminedOutlook) -> CheckItem:
-    question = "Is the worst case that the card allows extremely rare?"
+    question = say("Is the worst case that the card allows extremely rare?")
     if outlook.statistic is TableKind.COUNT:
-        return CheckItem(question, "Any row that changes its cell is the worst case.", Speaks.AGAINST)
+        return CheckItem(question, say("Any row that changes its cell is the worst case."), Speaks.AGAINST)
     largest = max((summary.reach for summary in cells.values()), default=0)
     bound = max(abs(outlook.bounds.low), abs(outlook.bounds.high))
     share = largest / bound if bound else 0
     return CheckItem(
         question,
-        f"The largest row reaches {share:.0%} of the bound. A bound that is known to be lower gives the same noise, "
-        "with a proof.",
+        say(
+            "The largest row reaches {share:.0%} of the bound. A bound that is known to be lower gives the same noise, "
+            "with a proof.",
+            share=share,
+        ),
         Speaks.ASK,
     )
 
 
 def _knowledge(outlook: ExaminedOutlook) -> CheckItem:
     return CheckItem(
-        "Is very little known about what a row could hold?",
-        f"The card says: {outlook.bounds.low:,} to {outlook.bounds.high:,} steps. Where bounds are known, differential "
-        "privacy is at hand.",
+        say("Is very little known about what a row could hold?"),
+        say(
+            "The card says: {low:,} to {high:,} steps. Where bounds are known, differential privacy is at hand.",
+            low=outlook.bounds.low,
+            high=outlook.bounds.high,
+        ),
         Speaks.AGAINST,
     )
 
 
 def _epsilon(outlook: ExaminedOutlook) -> CheckItem:
     small = outlook.epsilon <= _SMALL_EPSILON
-    phrase = (
-        f"The nominal epsilon is {text(outlook.epsilon)}; those of several releases add up for the people in the data."
+    phrase = say(
+        "The nominal epsilon is {epsilon}; those of several releases add up for the people in the data.",
+        epsilon=text(outlook.epsilon),
     )
-    return CheckItem("Is epsilon small enough to mean something?", phrase, Speaks.ASK if small else Speaks.AGAINST)
+    return CheckItem(say("Is epsilon small enough to mean something?"), phrase, Speaks.ASK if small else Speaks.AGAINST)
 
 
 def _leaks(leaks: Sequence[Leak]) -> CheckItem:
-    named = [str(leak.kind) for leak in leaks if leak.kind not in _ALWAYS]
-    phrase = f"Found in this table: {', '.join(named)}." if named else "Nothing beyond what any such release leaks."
-    return CheckItem("Is what leaks beyond epsilon acceptable?", phrase, Speaks.AGAINST if named else Speaks.ASK)
+    named = [leak.name for leak in leaks if leak.kind not in _ALWAYS]
+    if named:
+        phrase = say("Found in this table: {leaks}.", leaks=", ".join(named))
+    else:
+        phrase = say("Nothing beyond what any such release leaks.")
+    return CheckItem(say("Is what leaks beyond epsilon acceptable?"), phrase, Speaks.AGAINST if named else Speaks.ASK)

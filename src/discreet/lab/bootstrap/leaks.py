@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, TypeVar
 
+from discreet.catalogue import Phrase, say, say_count
 from discreet.errors import Refused
 from discreet.lab.bootstrap.bootstrap_sensitivity import CellSummary, TableKind
 
@@ -35,6 +36,16 @@ class LeakKind(StrEnum):
     OUTSIDERS = "outsiders"
 
 
+_KINDS: Final = {
+    LeakKind.EMPTY: Phrase("empty cell"),
+    LeakKind.EVERYBODY: Phrase("cell of everybody"),
+    LeakKind.ONE_PERSON: Phrase("one-person cell"),
+    LeakKind.EQUAL: Phrase("equal rows"),
+    LeakKind.SCALE: Phrase("scale"),
+    LeakKind.OUTSIDERS: Phrase("outsiders"),
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Leak:
     """One of them, in words for the custodian; `cells` are those it concerns, none where it is the whole table."""
@@ -43,20 +54,33 @@ class Leak:
     cells: tuple[str, ...]
     words: str
 
+    @property
+    def name(self) -> str:
+        """Its kind in the reader's language."""
+        return str(_KINDS[self.kind])
+
     def to_dict(self) -> dict[str, object]:
         return {"kind": str(self.kind), "cells": list(self.cells), "words": self.words}
 
 
 _WORDS: Final = {
-    LeakKind.EMPTY: "nobody is there. The paper releases the 0 exactly, because no row of the data can change it; here "
-    "such a cell has no less noise than any other.",
-    LeakKind.EVERYBODY: "every row of the data is there. The paper releases such a count exactly, which tells that "
-    "everybody has the property; here it has no less noise than any other cell.",
-    LeakKind.ONE_PERSON: "one row is there, so what is said of the cell is said of one person, and V is 0. With public "
-    "membership the paper releases that person's value exactly; here the cell then has no less noise than any other. "
-    "Join it with another, or leave it out.",
-    LeakKind.EQUAL: "all rows there have one value, so V is 0. With public membership the paper releases the total "
-    "exactly, and with it everybody's value; here the cell then has no less noise than any other.",
+    LeakKind.EMPTY: Phrase(
+        "nobody is there. The paper releases the 0 exactly, because no row of the data can change it; here such a cell "
+        "has no less noise than any other."
+    ),
+    LeakKind.EVERYBODY: Phrase(
+        "every row of the data is there. The paper releases such a count exactly, which tells that everybody has the "
+        "property; here it has no less noise than any other cell."
+    ),
+    LeakKind.ONE_PERSON: Phrase(
+        "one row is there, so what is said of the cell is said of one person, and V is 0. With public membership the "
+        "paper releases that person's value exactly; here the cell then has no less noise than any other. Join it with "
+        "another, or leave it out."
+    ),
+    LeakKind.EQUAL: Phrase(
+        "all rows there have one value, so V is 0. With public membership the paper releases the total exactly, and "
+        "with it everybody's value; here the cell then has no less noise than any other."
+    ),
 }
 
 
@@ -98,29 +122,38 @@ def _always() -> Iterator[Leak]:
     yield Leak(
         LeakKind.SCALE,
         (),
-        "The sensitivity is a difference or a sum of two rows' values. Whoever learns the scale of the noise learns "
-        "it, and with the other rows of a cell the last one: never print a scale, and show this view to nobody.",
+        say(
+            "The sensitivity is a difference or a sum of two rows' values. Whoever learns the scale of the noise "
+            "learns it, and with the other rows of a cell the last one: never print a scale, and show this view to "
+            "nobody."
+        ),
     )
     yield Leak(
         LeakKind.OUTSIDERS,
         (),
-        "Nobody outside the data, or outside a declared pool, is protected. A person with a larger value than all "
-        "others who joins the data later is seen by the change of the noise and of the total.",
+        say(
+            "Nobody outside the data, or outside a declared pool, is protected. A person with a larger value than all "
+            "others who joins the data later is seen by the change of the noise and of the total."
+        ),
     )
 
 
-def _told(cells: Sequence[str], words: str) -> str:
+def _told(cells: Sequence[str], words: Phrase) -> str:
     shown = "; ".join(cells[:10])
-    more = f"; and {len(cells) - 10} more" if len(cells) > 10 else ""
-    return f"{shown}{more}: {words}"
+    if len(cells) > 10:
+        shown = say_count("{shown}; and {count} more", "{shown}; and {count} more", len(cells) - 10, shown=shown)
+    return say("{name}: {words}", name=shown, words=words)
 
 
 def require_silent(release: Mapping[str, object]) -> None:
     """Refuse release fields that would tell the noise, at whatever depth they stand."""
     for path in _telling(release, ""):
         raise Refused(
-            f"a bootstrap release never shows its noise, because that tells single rows: field '{path}' is not "
-            "allowed. Leave it out; the custodian sees it with 'discreet lab examine'.",
+            say(
+                "a bootstrap release never shows its noise, because that tells single rows: field '{path}' is "
+                "not allowed. Leave it out; the custodian sees it with 'discreet lab examine'.",
+                path=path,
+            ),
             field=path,
         )
 

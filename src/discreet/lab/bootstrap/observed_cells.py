@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from discreet.catalogue import say
 from discreet.engines import Engine, Histogram
 from discreet.errors import QueryRefused
 from discreet.lab.bootstrap.bootstrap_sensitivity import CellSummary, PublicBounds, TableKind, count_summary
@@ -51,18 +52,25 @@ def outline(formed: Formed) -> Outline:
     facts = facts_of(whole.source, formed.cards)
     if len(formed.datasets) > 1:
         raise QueryRefused(
-            "bootstrap draws neighbours from the rows of one dataset. Ask about one, or use --method dp.", part="where"
+            say("bootstrap draws neighbours from the rows of one dataset. Ask about one, or use --method dp."),
+            part="where",
         )
     if facts.rows > 1:
         raise QueryRefused(
-            f"bootstrap takes one row for one unit, and a unit of '{card.dataset}' may have {facts.rows} rows: "
-            "replacing a row would not replace the unit. Add the data with one row for each unit, or use --method dp.",
+            say(
+                "bootstrap takes one row for one unit, and a unit of '{dataset}' may have {rows} rows: replacing "
+                "a row would not replace the unit. Add the data with one row for each unit, or use --method dp.",
+                dataset=card.dataset,
+                rows=facts.rows,
+            ),
             dataset=card.dataset,
         )
     if len(whole.measures) != 1 or whole.open:
         raise QueryRefused(
-            "bootstrap releases tables of counts and of totals; a mean is two tables. Ask for the count and the total, "
-            "or use --method dp.",
+            say(
+                "bootstrap releases tables of counts and of totals; a mean is two tables. Ask for the count and "
+                "the total, or use --method dp."
+            ),
             part="mean",
         )
     measure = whole.measures[0]
@@ -72,7 +80,9 @@ def outline(formed: Formed) -> Outline:
     elif isinstance(measure, Rows) and measure.value is None:
         bounds = PublicBounds(1, 1)
     else:
-        raise QueryRefused("bootstrap releases tables of counts and of totals only. Use --method dp.", part="measure")
+        raise QueryRefused(
+            say("bootstrap releases tables of counts and of totals only. Use --method dp."), part="measure"
+        )
     keyed = all(span_of(key.field, facts).public for key in whole.keys)
     kept = all(card.column(name).public for _, name in facts.lineage)
     statistic = TableKind.TOTAL if isinstance(measure, Total) else TableKind.COUNT

@@ -16,6 +16,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from discreet.cards import Card
+from discreet.catalogue import say
 from discreet.engines import EmbeddedEngine
 from discreet.errors import FileRefused
 from discreet.lab.bootstrap.observed_cells import Observed, observe
@@ -62,8 +63,12 @@ def read_pool(file: Path, card: Card, plan: Plan, workspace: Workspace, *, kind:
         report = prepare(source, card, salt=workspace.salt, data=data, work=work)
         if report.rows_without_id or report.rows_beyond:
             raise FileRefused(
-                f"'{file.name}' needs one row for each individual, each with its own '{card.unit.column}': some have "
-                "none or share one. Number them, and nothing was released.",
+                say(
+                    "'{name}' needs one row for each individual, each with its own '{column}': some have none or "
+                    "share one. Number them, and nothing was released.",
+                    name=file.name,
+                    column=card.unit.column,
+                ),
                 file=file.name,
             )
         engine = EmbeddedEngine({card.dataset: (data, card)})

@@ -9,6 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from discreet.catalogue import Phrase, say, say_list
 from discreet.errors import ParameterInvalid, PathInvalid
 from discreet.files import check_path, replace_file
 from discreet.present import csv_columns
@@ -31,11 +32,13 @@ _PART: Final = 16_384
 def check_file(path: Path, *, overwrite: bool) -> None:
     """Say what would stop the rows from being written here, before anything is released."""
     if path.suffix.lower() not in _SUFFIXES:
-        rule = f"must end in {' or '.join(_SUFFIXES)}"
-        raise ParameterInvalid(parameter="the file's name", rule=rule, given=f"'{path.name}'")
+        rule = say("must end in {suffixes}", suffixes=say_list(_SUFFIXES, either=True))
+        raise ParameterInvalid(parameter=Phrase("the file's name"), rule=rule, given=f"'{path.name}'")
     check_path(path)
     if path.exists() and not overwrite:
-        raise PathInvalid(f"'{path}' exists. Name another file, or replace it with --overwrite.", path=str(path))
+        raise PathInvalid(
+            say("'{path}' exists. Name another file, or replace it with --overwrite.", path=path), path=str(path)
+        )
 
 
 def write_rows(rows: GeneratorRows, path: Path, *, guarantee: Guarantee, facts: Mapping[str, str]) -> None:

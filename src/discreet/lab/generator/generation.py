@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from discreet.catalogue import Phrase, say
 from discreet.errors import CustodianOnly, DatasetSuspended, ParameterInvalid, PathInvalid, Refused
 from discreet.guarantees import Guarantee, Unproven
 from discreet.lab.generator.generated_files import check_file, write_rows
@@ -103,8 +104,12 @@ def check_replacing(dataset: Dataset, workspace: Workspace, *, name: str, replac
     paid = [model.name for model in list_models(workspace, dataset.name) if model.origin.differentially_private]
     if name in paid and not replace:
         raise Refused(
-            f"model '{name}' of '{dataset.name}' was trained privately and paid for. Choose another --name, or replace "
-            "it with --replace. Nothing was trained or charged.",
+            say(
+                "model '{name}' of '{dataset}' was trained privately and paid for. Choose another --name, or "
+                "replace it with --replace. Nothing was trained or charged.",
+                name=name,
+                dataset=dataset.name,
+            ),
             dataset=dataset.name,
             model=name,
         )
@@ -114,8 +119,12 @@ def check_rows_here(dataset: Dataset) -> None:
     """Say from the card alone, before anything is logged or charged, that there are no rows to train on here."""
     if dataset.source.engine != "duckdb":
         raise Refused(
-            f"the rows of '{dataset.name}' stay in {dataset.source.engine}; a generator learns from rows that are "
-            "prepared in the workspace. Add an extract of them as a file. Nothing was trained or charged.",
+            say(
+                "the rows of '{name}' stay in {engine}; a generator learns from rows that are prepared in the "
+                "workspace. Add an extract of them as a file. Nothing was trained or charged.",
+                name=dataset.name,
+                engine=dataset.source.engine,
+            ),
             dataset=dataset.name,
         )
 
@@ -141,7 +150,7 @@ def sample_model(
     check_file(out, overwrite=overwrite)
     shelved = find_model(workspace, found.name, name)
     if not shelved.origin.differentially_private:
-        require_permission(found.card, release=_RELEASE, sort=_RELEASE)
+        require_permission(found.card, release=say("generated"), sort=_RELEASE)
     model = shelved.load()
     guarantee = model.guarantee
     ledger.require_analyst(analyst)
@@ -150,14 +159,14 @@ def sample_model(
     else:
         _check_unproven(found, ledger)
     if confirm is not None and not confirm(guarantee):
-        raise Refused("Not sampled. Nothing was released or marked.")
+        raise Refused(say("Not sampled. Nothing was released or marked."))
     if isinstance(guarantee, Unproven):
         _mark(found, shelved, ledger, guarantee, analyst=analyst, count=count)
     try:
         write_rows(model.sample(count), out, guarantee=guarantee, facts=_facts(found, shelved, count))
     except PathInvalid as error:
-        stays = "" if guarantee.differentially_private else " The marker on the ledger stays."
-        raise PathInvalid(f"{error.message}{stays}", file=str(out)) from None
+        stays = [] if guarantee.differentially_private else [say("The marker on the ledger stays.")]
+        raise PathInvalid(" ".join([error.message, *stays]), file=str(out)) from None
     age = shelved.tell_age(found)
     warnings = (*([] if age is None else [age]), *ledger.state(found.card.population).warnings())
     return SampledRows(out, count, shelved, guarantee, warnings)
@@ -166,11 +175,13 @@ def sample_model(
 def check_count(count: int) -> None:
     """Refuse a number of rows that cannot be meant."""
     if not 1 <= count <= MOST_ROWS:
-        raise ParameterInvalid(parameter="rows", rule=f"must lie between 1 and {MOST_ROWS:,}", given=str(count))
+        raise ParameterInvalid(
+            parameter="rows", rule=say("must lie between 1 and {most_rows:,}", most_rows=MOST_ROWS), given=str(count)
+        )
 
 
 def _check_unproven(dataset: Dataset, ledger: Ledger) -> None:
-    require_permission(dataset.card, release=_RELEASE, sort=_RELEASE)
+    require_permission(dataset.card, release=say("generated"), sort=_RELEASE)
     check_terms([dataset.card], ledger)
     if ledger.suspended(dataset.name):
         raise DatasetSuspended(dataset=dataset.name)
@@ -187,8 +198,12 @@ def _require_charge(dataset: Dataset, shelved: Shelved, ledger: Ledger) -> None:
     )
     if stored is None or stored.answer != word_answer(origin.model_sha256):
         raise Refused(
-            f"the ledger has no charge for model '{shelved.name}' of '{dataset.name}', so nothing bounds what its rows "
-            "tell. Train it here, with --private. Nothing was released.",
+            say(
+                "the ledger has no charge for model '{name}' of '{dataset}', so nothing bounds what its rows tell. "
+                "Train it here, with --private. Nothing was released.",
+                name=shelved.name,
+                dataset=dataset.name,
+            ),
             dataset=dataset.name,
             model=shelved.name,
         )
@@ -246,7 +261,7 @@ def inspect_model(
     from discreet.lab.generator.inspection import inspect
 
     if not custodian:
-        raise CustodianOnly(view="the inspection of a model")
+        raise CustodianOnly(view=Phrase("the inspection of a model"))
     found = workspace.dataset(dataset)
     for count in counts:
         check_count(count)

@@ -18,12 +18,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from discreet.catalogue import say
 from discreet.errors import FileRefused, ParameterInvalid, Refused, UsageError
 from discreet.files import write_whole
 from discreet.guarantees import ZCDP, Unproven, shown
 from discreet.lab.generator.coding import Block, Coding, Encoded
 from discreet.lab.generator.generator_rows import GeneratorRows, Shape
-from discreet.lab.generator.training_settings import Settings
+from discreet.lab.generator.training_settings import UNPROTECTED, Settings
 from discreet.paths import read_regular
 
 if TYPE_CHECKING:
@@ -40,7 +41,6 @@ _LARGEST_TENSORS: Final = 2_000_000_000
 _MOST_ROWS: Final = 100_000_000
 # Few enough for a wide table's logits to stay in the cache.
 _AT_ONCE: Final = 1_000
-_WHY: Final = "rows of a generator that was trained on confidential rows without protection"
 
 
 @dataclass(frozen=True)
@@ -63,14 +63,16 @@ class GeneratorModel:
     def guarantee(self) -> ZCDP | Unproven:
         """What everything that the model makes carries."""
         if self.privacy is None:
-            return Unproven(_WHY)
+            return Unproven(UNPROTECTED.en)
         return ZCDP(rho=str(self.privacy["rho"]), delta=str(self.privacy.get("delta", "0")))
 
     def sample(self, count: int, *, seed: int | None = None) -> GeneratorRows:
         """Generated rows; the same ones for the same seed, fresh ones without."""
         if type(count) is not int or not 1 <= count <= _MOST_ROWS:
             raise ParameterInvalid(
-                parameter="rows", rule=f"must be a whole number from 1 to {_MOST_ROWS}", given=shown(count)
+                parameter="rows",
+                rule=say("must be a whole number from 1 to {most}", most=_MOST_ROWS),
+                given=shown(count),
             )
         from discreet.lab.generator.network import torch
 
@@ -130,7 +132,7 @@ def load_model(folder: Path) -> GeneratorModel:
     facts = _facts(folder)
     tensors = _bytes(folder / _TENSORS, _LARGEST_TENSORS)
     if sha256(tensors).hexdigest() != facts["tensors"]:
-        raise _refusal(_TENSORS, "is not the one that was saved with it: it is damaged or was altered")
+        raise _refusal(_TENSORS, say("is not the one that was saved with it: it is damaged or was altered"))
     try:
         settings = Settings(**facts["settings"])
         shapes = {found["name"]: Shape(**_frozen(found)) for found in facts["shapes"]}
@@ -144,7 +146,7 @@ def load_model(folder: Path) -> GeneratorModel:
         if str(model.guarantee) != facts["guarantee"]:
             raise ValueError("the guarantee is that of its figures")
     except (KeyError, TypeError, ValueError, AttributeError, UsageError, Refused):
-        raise _refusal(_JSON, "does not describe a generator") from None
+        raise _refusal(_JSON, say("does not describe a generator")) from None
     _fill(generator, tensors)
     return model
 
@@ -157,10 +159,10 @@ def _fill(generator: Generator, tensors: bytes) -> None:
     try:
         found = load(tensors)
     except SafetensorError:
-        raise _refusal(_TENSORS, "is not a file of tensors") from None
+        raise _refusal(_TENSORS, say("is not a file of tensors")) from None
     wanted = generator.state_dict()
     if {name: (t.dtype, t.shape) for name, t in found.items()} != {n: (t.dtype, t.shape) for n, t in wanted.items()}:
-        raise _refusal(_TENSORS, f"does not hold the tensors that {_JSON} describes")
+        raise _refusal(_TENSORS, say("does not hold the tensors that {file} describes", file=_JSON))
     generator.load_state_dict(found)
 
 
@@ -168,23 +170,25 @@ def _facts(folder: Path) -> dict[str, Any]:
     try:
         facts = json.loads(_bytes(folder / _JSON, _LARGEST_JSON))
     except (ValueError, RecursionError):
-        raise _refusal(_JSON, "cannot be read as JSON") from None
+        raise _refusal(_JSON, say("cannot be read as JSON")) from None
     if not isinstance(facts, dict) or facts.get("kind") != _KIND:
-        raise _refusal(_JSON, "is not that of a generator")
+        raise _refusal(_JSON, say("is not that of a generator"))
     if facts.get("schema") != SCHEMA:
-        raise _refusal(_JSON, f"has another schema than {SCHEMA}, which this version of Discreet reads")
+        raise _refusal(
+            _JSON, say("has another schema than {schema}, which this version of Discreet reads", schema=SCHEMA)
+        )
     if facts.pop("sha256", None) != _digest(facts):
-        raise _refusal(_JSON, "is not as it was saved: it is damaged or was altered")
+        raise _refusal(_JSON, say("is not as it was saved: it is damaged or was altered"))
     return facts
 
 
 def _bytes(file: Path, most: int) -> bytes:
     try:
         if file.stat().st_size > most:
-            raise _refusal(file.name, f"has more than {most} bytes")
+            raise _refusal(file.name, say("has more than {most} bytes", most=most))
         return read_regular(file)
     except OSError:
-        raise _refusal(file.name, "is absent or cannot be read") from None
+        raise _refusal(file.name, say("is absent or cannot be read")) from None
 
 
 def _digest(facts: Mapping[str, Any]) -> str:
@@ -196,4 +200,4 @@ def _frozen(found: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _refusal(file: str, what: str) -> FileRefused:
-    return FileRefused(f"'{file}' of the model {what}. Train the model again.", file=file)
+    return FileRefused(say("'{file}' of the model {what}. Train the model again.", file=file, what=what), file=file)

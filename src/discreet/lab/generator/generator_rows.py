@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import numpy as np
 
 from discreet.cards import Column, ColumnKind
+from discreet.catalogue import say
 from discreet.errors import FileRefused, Refused
 from discreet.guarantees import text as plain_text
 from discreet.workspace import ORDER_COLUMN
@@ -52,8 +53,13 @@ class Shape:
             raise ValueError("bounds come in pairs that rise")
         if len(self.categories) > MOST_CATEGORIES:
             raise Refused(
-                f"column '{self.name}' has {len(self.categories)} categories; a generator learns at most "
-                f"{MOST_CATEGORIES}. Group its codes, or declare it as text, which is left out.",
+                say(
+                    "column '{name}' has {count} categories; a generator learns at most {most_categories}. Group its "
+                    "codes, or declare it as text, which is left out.",
+                    name=self.name,
+                    count=len(self.categories),
+                    most_categories=MOST_CATEGORIES,
+                ),
                 column=self.name,
             )
 
@@ -99,7 +105,9 @@ def read_rows(dataset: Dataset) -> GeneratorRows:
     """The rows of a prepared dataset that count, without ids and texts: at most the card's number for each unit."""
     columns = [column for column in dataset.card.columns if column.kind in _GENERATED]
     if not columns:
-        raise Refused(f"'{dataset.name}' has no category, integer or number column: there is nothing to generate.")
+        raise Refused(
+            say("'{name}' has no category, integer or number column: there is nothing to generate.", name=dataset.name)
+        )
     shapes = tuple(shape_of(column) for column in columns)
     table = _read(dataset, [shape.name for shape in shapes])
     values = {name: table.column(name).cast("float64").to_numpy() for name in table.column_names}
@@ -120,14 +128,20 @@ def _read(dataset: Dataset, names: list[str]) -> Any:
 
     if dataset.source.engine != "duckdb":
         raise Refused(
-            f"the rows of '{dataset.name}' stay in {dataset.source.engine}; a generator learns from rows that are "
-            "prepared in the workspace. Add an extract of them as a file.",
+            say(
+                "the rows of '{name}' stay in {engine}; a generator learns from rows that are prepared in the "
+                "workspace. Add an extract of them as a file.",
+                name=dataset.name,
+                engine=dataset.source.engine,
+            ),
             dataset=dataset.name,
         )
     try:
         table = pq.ParquetFile(dataset.data).read(columns=[*names, ORDER_COLUMN])
     except (OSError, pa.ArrowException):
-        raise FileRefused(f"the prepared rows of '{dataset.name}' cannot be read; add the file again.") from None
+        raise FileRefused(
+            say("the prepared rows of '{name}' cannot be read; add the file again.", name=dataset.name)
+        ) from None
     counted = pc.less_equal(table.column(ORDER_COLUMN), dataset.card.unit.rows)
     return table.filter(counted).drop_columns([ORDER_COLUMN])
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from discreet.catalogue import say
 from discreet.errors import Refused
 from discreet.guarantees import text
 from discreet.lab.generator.generator_rows import GeneratorRows, Shape
@@ -121,10 +122,15 @@ def inspect(
 ) -> Inspection:
     """Compare sets of generated rows with the real ones. `random` draws the baseline."""
     if not len(real) or not all(len(rows) for rows in generated.values()):
-        raise Refused("rows that are compared are at least one on each side. Sample some, or add a file with rows.")
+        raise Refused(
+            say("rows that are compared are at least one on each side. Sample some, or add a file with rows.")
+        )
     if any(_units(rows) != _units(real) for rows in generated.values()):
         raise Refused(
-            "the columns, categories or steps of the dataset have changed since the model was trained. Train it again."
+            say(
+                "the columns, categories or steps of the dataset have changed since the model was trained. Train "
+                "it again."
+            )
         )
     if not {REAL, INDEPENDENT}.isdisjoint(generated):
         raise ValueError(f"'{REAL}' and '{INDEPENDENT}' name other rows")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from discreet.catalogue import Phrase
 from discreet.errors import ExtraMissing
 
 # Threads that have nothing to do sleep: on a busy machine their spinning made an epoch four times as long.
@@ -18,7 +19,7 @@ try:
     from torch.nn import functional
     from torch.optim.swa_utils import AveragedModel
 except ImportError:
-    raise ExtraMissing(needed_for="the tabular generator", extra="gan") from None
+    raise ExtraMissing(needed_for=Phrase("the tabular generator"), extra="gan") from None
 
 if TYPE_CHECKING:
     from discreet.lab.generator.coding import Coding

@@ -18,6 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from discreet.catalogue import Phrase, say
 from discreet.errors import FileRefused, ParameterInvalid, Refused, UnknownName
 from discreet.files import write_whole
 from discreet.paths import open_regular, read_regular
@@ -94,9 +95,12 @@ class Shelved:
         """What a reader must know when the dataset has changed since the training; None when it has not."""
         if self.origin.version == dataset.version:
             return None
-        return (
-            f"model '{self.name}' was trained on version {self.origin.version} of '{dataset.name}'; version "
-            f"{dataset.version} is current."
+        return say(
+            "model '{name}' was trained on version {version} of '{dataset}'; version {current} is current.",
+            name=self.name,
+            version=self.origin.version,
+            dataset=dataset.name,
+            current=dataset.version,
         )
 
     def to_dict(self) -> dict[str, object]:
@@ -108,8 +112,8 @@ class Shelved:
 def check_model_name(name: str) -> str:
     """A name that a model may have, or ParameterInvalid."""
     if not _NAME.fullmatch(name):
-        rule = "must be small letters, digits, _ and - (at most 40, no _ or - first)"
-        raise ParameterInvalid(parameter="model name", rule=rule, given=ascii(name[:40]))
+        rule = say("must be small letters, digits, _ and - (at most 40, no _ or - first)")
+        raise ParameterInvalid(parameter=Phrase("model name"), rule=rule, given=ascii(name[:40]))
     return name
 
 
@@ -166,12 +170,16 @@ def find_model(workspace: Workspace, dataset: str, name: str = DEFAULT_NAME) -> 
     home = workspace.dataset(dataset).name
     known = workspace.models(home)
     if name not in known:
+        if name == DEFAULT_NAME:
+            advice = say("Train one with: discreet gan train {dataset}", dataset=home)
+        else:
+            advice = say("Train one with: discreet gan train {dataset} --name NAME", dataset=home)
         raise UnknownName(
-            sort="Model",
+            sort=Phrase("Model"),
             name=name,
-            where=f"the models of '{home}'",
+            where=say("the models of '{dataset}'", dataset=home),
             known=known,
-            advice=f"Train one with: discreet gan train {home}" + ("" if name == DEFAULT_NAME else " --name NAME"),
+            advice=advice,
         )
     shelved = _read(workspace, home, name)
     if shelved is None:
@@ -195,10 +203,13 @@ def _hash_file(path: Path) -> str:
         with open_regular(path) as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError:
-        raise FileRefused(f"'{path.name}' cannot be read; add the dataset or train the model again.") from None
+        raise FileRefused(
+            say("'{name}' cannot be read; add the dataset or train the model again.", name=path.name)
+        ) from None
 
 
 def _damaged(name: str) -> FileRefused:
     return FileRefused(
-        f"model '{name}' is damaged or was made by something else. Train it again under the same name.", model=name
+        say("model '{name}' is damaged or was made by something else. Train it again under the same name.", name=name),
+        model=name,
     )

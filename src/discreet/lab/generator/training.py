@@ -18,6 +18,7 @@ import numpy as np
 from numpy import int64
 from numpy.typing import NDArray
 
+from discreet.catalogue import say
 from discreet.errors import Refused
 from discreet.lab.generator.coding import Coding, Encoded, fit_coding
 from discreet.lab.generator.generator_model import GeneratorModel
@@ -52,7 +53,12 @@ def train(
     """
     least = 2 * settings.pac_for(len(rows))
     if not rows.shapes or len(rows) < least:
-        raise Refused(f"a generator needs columns, and {least} rows or more to train on; there are fewer. Add rows.")
+        raise Refused(
+            say(
+                "a generator needs columns, and {least} rows or more to train on; there are fewer. Add rows.",
+                least=least,
+            )
+        )
     rng = np.random.default_rng(settings.seed)
     coding = fit_coding(rows, modes=settings.modes_for(len(rows)), rng=rng)
     started, least_distance, since, smoothed, number = time.monotonic(), math.inf, 0, math.nan, 0

@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Final
 
+from discreet.catalogue import Phrase, say
 from discreet.errors import ParameterInvalid
 from discreet.guarantees import shown
 
-__all__ = ["Epoch", "Settings"]
+__all__ = ["UNPROTECTED", "Epoch", "Settings"]
 
+# Models, releases and the ledger keep it in English.
+UNPROTECTED: Final = Phrase("rows of a generator that was trained on confidential rows without protection")
 _MANY_ROWS: Final = 10_000
 _LIMITS: Final = {"pac": (1, 100), "seed": (0, 2**63 - 1), "modes": (1, 100), "noise": (1, 4_096), "hidden": (1, 4_096)}
 
@@ -37,10 +40,10 @@ class Settings:
             if value is None and field.default is None:
                 continue
             if type(value) is not int or not least <= value <= most:
-                rule = f"must be a whole number from {least} to {most}"
+                rule = say("must be a whole number from {least} to {most}", least=least, most=most)
                 raise ParameterInvalid(parameter=field.name, rule=rule, given=shown(value))
         if self.batch is not None and self.pac is not None and self.batch % self.pac:
-            rule = f"must be a multiple of pac, which is {self.pac}"
+            rule = say("must be a multiple of pac, which is {pac}", pac=self.pac)
             raise ParameterInvalid(parameter="batch", rule=rule, given=str(self.batch))
 
     def pac_for(self, rows: int) -> int:

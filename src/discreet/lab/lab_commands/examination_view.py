@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from discreet.catalogue import numeral, say
 from discreet.cli import show_table
 
 if TYPE_CHECKING:
@@ -21,31 +22,60 @@ def show_examination(found: Examination) -> None:
     rows = [
         [
             names[index],
-            f"{cell.summary.n:,}",
-            f"{cell.summary.spread:,}",
-            f"{cell.summary.reach:,}",
-            f"{cell.printed:,}",
-            f"{cell.corrected:,}",
-            "–" if cell.gain is None else f"{cell.gain:,.3f}",
+            numeral(cell.summary.n),
+            numeral(cell.summary.spread),
+            numeral(cell.summary.reach),
+            numeral(cell.printed),
+            numeral(cell.corrected),
+            "–" if cell.gain is None else numeral(cell.gain, ",.3f"),
         ]
         for index, cell in enumerate(found.cells)
     ]
-    heads = (" / ".join(found.names), "rows", "V", "M", "sensitivity, as printed", "as it is", "gain")
+    heads = (
+        " / ".join(found.names),
+        say("rows"),
+        "V",
+        "M",
+        say("sensitivity, as printed"),
+        say("as it is"),
+        say("gain"),
+    )
     whole = found.table
     footer = [
-        f"whole table: sensitivity {whole.printed:,} as printed, {whole.corrected:,} as it is, {whole.public:,} by "
-        "public bounds",
-        f"with probability at least {1 - whole.gamma} no figure of (i) is off by more than {whole.error_bound:,} "
-        f"(gamma-accuracy {whole.gamma_accuracy:.3g}, one over it)",
+        say(
+            "whole table: sensitivity {printed:,} as printed, {corrected:,} as it is, {public:,} by public bounds",
+            printed=whole.printed,
+            corrected=whole.corrected,
+            public=whole.public,
+        ),
+        say(
+            "with probability at least {probability} no figure of (i) is off by more than {bound:,} (gamma-accuracy "
+            "{accuracy:.3g}, one over it)",
+            probability=1 - whole.gamma,
+            bound=whole.error_bound,
+            accuracy=whole.gamma_accuracy,
+        ),
         *found.advice.table,
-        *(f"{names[index]}: {cell.advice}" for index, cell in enumerate(found.cells) if cell.advice),
-        *(f"{leak.kind}: {leak.words}" for leak in found.leaks),
+        *(
+            say("{name}: {words}", name=names[index], words=cell.advice)
+            for index, cell in enumerate(found.cells)
+            if cell.advice
+        ),
+        *(say("{name}: {words}", name=leak.name, words=leak.words) for leak in found.leaks),
         "",
-        "Checklist (what speaks for a bootstrap release, what against, what only you can decide):",
+        say("Checklist (what speaks for a bootstrap release, what against, what only you can decide):"),
         *(item.line() for item in found.checklist),
         "",
-        f"All in whole steps of {found.step}. Not for release: every number here is confidential.",
+        say("All in whole steps of {step}. Not for release: every number here is confidential.", step=found.step),
     ]
     sides = ("left", *("right",) * 6)
-    title = f"Bootstrap: {found.statistic}{f'; the data and {found.pool} individuals together' if found.pool else ''}"
-    show_table(title, list(zip(heads, sides, strict=True)), rows, footer=footer)
+    show_table(_say_title(found), list(zip(heads, sides, strict=True)), rows, footer=footer)
+
+
+def _say_title(found: Examination) -> str:
+    match found.pool:
+        case "":
+            return say("Bootstrap: {statistic}", statistic=found.statistic)
+        case "synthetic":
+            return say("Bootstrap: {statistic}; the data and synthetic individuals together", statistic=found.statistic)
+    return say("Bootstrap: {statistic}; the data and sub-population individuals together", statistic=found.statistic)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from discreet.catalogue import language, localise, numeral, say, say_count
 from discreet.cli import (
     AnalystOption,
     CommandGroup,
@@ -132,7 +133,7 @@ def train(
                 progress=phrase,
             )
     except KeyboardInterrupt:
-        show_note("Interrupted. No model was stored; one of that name from before still is.")
+        show_note(say("Interrupted. No model was stored; one of that name from before still is."))
         raise typer.Exit(_INTERRUPTED) from None
     _show_trained(model, output)
 
@@ -173,8 +174,8 @@ def sample(
     if output is Format.JSON:
         show_json(done.to_dict())
         return
-    typer.echo(f"wrote {done.rows:,} rows to {done.file}")
-    typer.echo(f"guarantee: {_tell_guarantee(done.model)}")
+    typer.echo(say_count("wrote {count:,} row to {file}", "wrote {count:,} rows to {file}", done.rows, file=done.file))
+    typer.echo(say("guarantee: {guarantee}", guarantee=_tell_guarantee(done.model)))
     for warning in done.warnings:
         typer.echo(warning)
 
@@ -240,9 +241,11 @@ def list_all(
     current = {name: session.workspace.current_version(name) for name in session.workspace.names()}
     kept = sum(len(session.workspace.models(name)) for name in ([dataset] if dataset else current))
     if kept > len(found):
-        show_note(f"Damaged and not listed: {kept - len(found)}. Train such a model again under its name.")
+        show_note(
+            say("Damaged and not listed: {models}. Train such a model again under its name.", models=kept - len(found))
+        )
     if not found:
-        typer.echo(repeat("There is no model yet. Train one with: discreet gan train DATASET"))
+        typer.echo(repeat(say("There is no model yet. Train one with: discreet gan train DATASET")))
         return
     lines = [
         [
@@ -254,8 +257,8 @@ def list_all(
         ]
         for model in found
     ]
-    heads = ("dataset", "model", "trained on", "date", "guarantee")
-    show_table("Trained models", [(head, "left") for head in heads], lines)
+    heads = (say("dataset"), say("model"), say("trained on"), say("date"), say("guarantee"))
+    show_table(say("Trained models"), [(head, "left") for head in heads], lines)
 
 
 def _refuse_options(private: bool, given: dict[str, object]) -> None:
@@ -264,31 +267,50 @@ def _refuse_options(private: bool, given: dict[str, object]) -> None:
         if value is None:
             continue
         if private:
-            raise UsageError(f"{option} does not go with --private: it would let rows or chosen noise show.")
-        raise UsageError(f"{option} goes with --private only. Nothing was trained or charged.")
+            raise UsageError(
+                say("{option} does not go with --private: it would let rows or chosen noise show.", option=option)
+            )
+        raise UsageError(say("{option} goes with --private only. Nothing was trained or charged.", option=option))
 
 
 def _confirm_charge(charge: "Guarantee") -> bool:
-    return typer.confirm(f"Training will be charged {charge}, whatever comes of it. Train?", default=False, err=True)
+    from discreet.lab.lab_commands.promise_words import say_kept_guarantee
+
+    asked = say(
+        "Training will be charged {charge}, whatever comes of it. Train?", charge=say_kept_guarantee(str(charge))
+    )
+    return typer.confirm(asked, default=False, err=True)
 
 
 def _confirm_release(guarantee: "Guarantee") -> bool:
     if guarantee.differentially_private:
         return True
-    asked = "These rows will not be differentially private and leave a permanent marker on the ledger. Release them?"
+    asked = say(
+        "These rows will not be differentially private and leave a permanent marker on the ledger. Release them?"
+    )
     return typer.confirm(asked, default=False, err=True)
 
 
 def _tell_version(model: "Shelved", current: int | None) -> str:
     version = model.origin.version
-    return f"version {version}" if version == current else f"version {version} (current: {current})"
+    if version == current:
+        return say("version {version}", version=version)
+    return say("version {version} (current: {current})", version=version, current=current)
 
 
 def _tell_guarantee(model: "Shelved") -> str:
+    from discreet.lab.lab_commands.promise_words import say_kept_guarantee, say_neighbours, say_unit
+
     origin = model.origin
+    guarantee = say_kept_guarantee(origin.guarantee)
     if not origin.differentially_private:
-        return origin.guarantee
-    return f"{origin.guarantee}; protects {origin.unit}; neighbours: {origin.neighbours}"
+        return guarantee
+    return say(
+        "{guarantee}; protects {unit}; neighbours: {neighbours}",
+        guarantee=guarantee,
+        unit=say_unit(origin.unit),
+        neighbours=say_neighbours(origin.neighbours),
+    )
 
 
 def _show_trained(model: "Shelved", output: Format, *, paid: "PrivatelyTrained | None" = None) -> None:
@@ -300,16 +322,21 @@ def _show_trained(model: "Shelved", output: Format, *, paid: "PrivatelyTrained |
         show_json({"model": model.to_dict(), "charge": charge, **request})
         return
     facts = [
-        ("dataset", f"{model.origin.dataset} version {model.origin.version}"),
-        ("guarantee", _tell_guarantee(model)),
+        (
+            say("dataset"),
+            say("{dataset} version {version}", dataset=model.origin.dataset, version=model.origin.version),
+        ),
+        (say("guarantee"), _tell_guarantee(model)),
     ]
     if paid is not None and charge is not None:
-        epsilons = f"{charge['epsilon_before']} before, {charge['epsilon_after']} after"
-        facts += [
-            ("charged", f"rho {charge['rho']}; epsilon spent of the population: {epsilons}"),
-            ("request id", paid.request_id),
-        ]
-    show_pairs(f"Model '{model.name}' is trained and kept in the workspace.", facts)
+        spent = say(
+            "rho {rho}; epsilon spent of the population: {before} before, {after} after",
+            rho=charge["rho"],
+            before=charge["epsilon_before"],
+            after=charge["epsilon_after"],
+        )
+        facts += [(say("charged"), spent), (say("request id"), paid.request_id)]
+    show_pairs(say("Model '{name}' is trained and kept in the workspace.", name=model.name), facts)
 
 
 # --- for the custodian ----------------------------------------------------------------------------------------------
@@ -319,28 +346,47 @@ def _show_inspection(dataset: str, found: "Inspection") -> None:
     """Two tables: what each column holds in each set of rows; then how like the sets are as a whole."""
     sets = list(found.rows)
     lines = [
-        [column.name if index == 0 else "", name, *_cells(column.facts[name])]
+        [column.name if index == 0 else "", _say_set(name, found), *_cells(column.facts[name])]
         for column in found.columns
         for index, name in enumerate(sets)
     ]
-    heads = [("column", "left"), ("rows", "left")]
-    heads += [(head, "right") for head in ("distinct", "unique", "missing", "least", "greatest", "shape")]
-    show_table(f"Columns of {dataset}, real and generated", heads, lines)
+    heads = [(say("column"), "left"), (say("rows"), "left")]
+    measured = (say("distinct"), say("unique"), say("missing"), say("least"), say("greatest"), say("shape"))
+    heads += [(head, "right") for head in measured]
+    show_table(say("Columns of {dataset}, real and generated", dataset=dataset), heads, lines)
     whole = [
-        [name, f"{found.rows[name]:,}", _score(found.shapes[name]), _score(score), f"{found.pairs[name]:,}"]
+        [
+            _say_set(name, found),
+            numeral(found.rows[name]),
+            _score(found.shapes[name]),
+            _score(score),
+            numeral(found.pairs[name]),
+        ]
         for name, score in found.correlations.items()
     ]
-    heads = [("set", "left"), *((head, "right") for head in ("rows", "column shapes", "correlations", "pairs"))]
-    footer = ["1 is best. Pairs are of numbers; those with a column that does not vary are left out."]
-    show_table("\nHow like the real rows they are", heads, whole, footer=footer)
+    scored = (say("rows"), say("column shapes"), say("correlations"), say("pairs"))
+    heads = [(say("set"), "left"), *((head, "right") for head in scored)]
+    footer = [say("1 is best. Pairs are of numbers; those with a column that does not vary are left out.")]
+    show_table("\n" + say("How like the real rows they are"), heads, whole, footer=footer)
+
+
+def _say_set(name: str, found: "Inspection") -> str:
+    from discreet.lab.generator.inspection import INDEPENDENT, REAL
+
+    if name == REAL:
+        return say("real")
+    if name == INDEPENDENT:
+        return say("independent columns")
+    return say("{count:,} generated", count=found.rows[name])
 
 
 def _cells(facts: "ColumnFacts") -> list[str]:
     from discreet.guarantees import text
 
-    ends = ["–" if end is None else text(end) for end in (facts.low, facts.high)]
-    return [f"{facts.cardinality:,}", f"{facts.uniqueness:.2%}", f"{facts.missing:.2%}", *ends, _score(facts.shape)]
+    ends = ["–" if end is None else localise(text(end), language()) for end in (facts.low, facts.high)]
+    shares = (numeral(facts.uniqueness, ".2%"), numeral(facts.missing, ".2%"))
+    return [numeral(facts.cardinality), *shares, *ends, _score(facts.shape)]
 
 
 def _score(score: float | None) -> str:
-    return "–" if score is None else f"{score:.3f}"
+    return "–" if score is None else numeral(score, ".3f")

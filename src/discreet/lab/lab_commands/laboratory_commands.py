@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from discreet.catalogue import Phrase, language, say
 from discreet.cli import (
     AnalystOption,
     CommandGroup,
     Custodian,
     Format,
     FormatOption,
-    Language,
-    LanguageOption,
     OutOption,
     ReleaseFormatOption,
     RequestIdOption,
@@ -40,7 +39,7 @@ lab = group(
     about="Compare what agencies do today, and answer without a proof where a card permits it.",
     example="discreet lab compare -w office survey --by province --custodian",
 )
-_NOT_PRIVATE: Final = (
+_NOT_PRIVATE: Final = Phrase(
     "This table will not be differentially private, and a new one leaves a permanent marker on the ledger. Release it?"
 )
 
@@ -111,7 +110,7 @@ def compare(
     from discreet.lab.lab_commands.comparison_view import show_comparison
 
     if not custodian:
-        raise CustodianOnly(view="a comparison with the exact table")
+        raise CustodianOnly(view=Phrase("a comparison with the exact table"))
     middle = exact(epsilon, parameter="epsilon")
     with show_progress() as advance:
         done = _open(workspace).compare(
@@ -188,7 +187,6 @@ def bootstrap(
     yes: YesOption = False,
     workspace: WorkspaceOption = None,
     output: ReleaseFormatOption = None,
-    lang: LanguageOption = Language.EN,
 ) -> None:
     """Release a table with bootstrap privacy, where the card permits it. It is not differentially private.
 
@@ -200,8 +198,8 @@ def bootstrap(
     session, outputs = open_session(workspace), TableOutputs(out or (), output)
     formed = session.tables.form(request)
     outputs.check(formed)
-    if on_terminal() and not yes and not typer.confirm(_NOT_PRIVATE, default=False, err=True):
-        raise Refused("Not asked. Nothing was released or marked.")
+    if on_terminal() and not yes and not typer.confirm(str(_NOT_PRIVATE), default=False, err=True):
+        raise Refused(say("Not asked. Nothing was released or marked."))
     released = Laboratory(session).bootstrap(
         formed,
         epsilon=epsilon,
@@ -212,7 +210,7 @@ def bootstrap(
         analyst=analyst,
         request_id=request_id,
     )
-    outputs.write(released, lang)
+    outputs.write(released, language())
 
 
 @lab.command(
@@ -236,7 +234,6 @@ def ask(
     yes: YesOption = False,
     workspace: WorkspaceOption = None,
     output: ReleaseFormatOption = None,
-    lang: LanguageOption = Language.EN,
 ) -> None:
     """Answer one aggregate by a strategy without a proof, where the card permits it.
 
@@ -249,11 +246,14 @@ def ask(
     check_output(out, format=chosen)
     if on_terminal() and not yes:
         show_note(
-            f"Strategy {strategy} is not differentially private. Its answer leaves a permanent marker: from then on "
-            "the budget no longer bounds everything that was disclosed."
+            say(
+                "Strategy {strategy} is not differentially private. Its answer leaves a permanent marker: from then on "
+                "the budget no longer bounds everything that was disclosed.",
+                strategy=strategy,
+            )
         )
-        if not typer.confirm("Ask?", default=False, err=True):
-            raise Refused("Not asked. Nothing was released, charged or marked.")
+        if not typer.confirm(say("Ask?"), default=False, err=True):
+            raise Refused(say("Not asked. Nothing was released, charged or marked."))
     answer = laboratory.ask_unproven(
         sql,
         strategy=strategy.value,
@@ -263,7 +263,7 @@ def ask(
         analyst=analyst,
         request_id=request_id,
     )
-    deliver(answer, chosen, out, lang)
+    deliver(answer, chosen, out, language())
 
 
 def _open(workspace: Path | None) -> "Laboratory":

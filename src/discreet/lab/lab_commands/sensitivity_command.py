@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from discreet.catalogue import numeral, say
 from discreet.cli import (
     CommandGroup,
     Format,
@@ -69,7 +70,7 @@ def sensitivity(
 
     names = None if strategies is None else [part.strip() for part in strategies.split(",") if part.strip()]
     if names == []:
-        raise ParameterInvalid(parameter="strategies", rule="must name at least one strategy", given="none")
+        raise ParameterInvalid(parameter="strategies", rule=say("must name at least one strategy"), given=say("none"))
     session = open_session(workspace)
     with show_progress() as text:
         done = compare_query(
@@ -96,17 +97,24 @@ def sensitivity(
 
 
 def _show(done: "Contest") -> None:
-    title = f"{done.sql}, epsilon {done.epsilon}"
-    footer = [f"protects {done.unit}; neighbours: {done.neighbours}", *done.notes]
-    heads = [("strategy", "left"), ("guarantee", "left"), ("expected error", "right")]
+    from discreet.lab.lab_commands.promise_words import say_neighbours, say_unit
+
+    title = say("{sql}, epsilon {epsilon}", sql=done.sql, epsilon=done.epsilon)
+    protected = say(
+        "protects {unit}; neighbours: {neighbours}",
+        unit=say_unit(done.unit),
+        neighbours=say_neighbours(done.neighbours),
+    )
+    footer = [protected, *done.notes]
+    heads = [(say("strategy"), "left"), (say("guarantee"), "left"), (say("expected error"), "right")]
     if done.truth is None:
         rows = [[line.strategy, _promise(line), _amount(line.expected)] for line in done.lines]
     else:
-        heads += [("sensitivity", "right"), ("mean error", "right"), ("median", "right"), ("relative", "right")]
-        heads += [("ms", "right")]
+        drawn = (say("sensitivity"), say("mean error"), say("median"), say("relative"), "ms")
+        heads += [(head, "right") for head in drawn]
         rows = [[line.strategy, _promise(line), _amount(line.expected), *_realised(line)] for line in done.lines]
-        footer = [f"exact answer {_amount(done.truth)}, for the custodian's eyes", *footer]
-    remarks = [f"{line.strategy}: {line.told}" for line in done.lines if line.told]
+        footer = [say("exact answer {answer}, for the custodian's eyes", answer=_amount(done.truth)), *footer]
+    remarks = [say("{name}: {words}", name=line.strategy, words=line.told) for line in done.lines if line.told]
     show_table(title, heads, rows, footer=["", *remarks, *([""] if remarks else []), *footer])
 
 
@@ -114,10 +122,12 @@ def _promise(line: "ContestLine") -> str:
     from discreet.guarantees import ApproxDP
 
     if line.guarantee is None:
-        return "does not apply"
+        return say("does not apply")
     if not line.guarantee.differentially_private:
-        return "none: not DP"
-    return f"DP but for delta {line.guarantee.delta:.0e}" if isinstance(line.guarantee, ApproxDP) else "pure DP"
+        return say("none: not DP")
+    if isinstance(line.guarantee, ApproxDP):
+        return say("DP but for delta {delta:.0e}", delta=line.guarantee.delta)
+    return say("pure DP")
 
 
 def _realised(line: "ContestLine") -> list[str]:
@@ -133,7 +143,7 @@ def _realised(line: "ContestLine") -> list[str]:
         _amount(error.mean),
         _amount(error.median),
         _amount(SeriesSpread.of(relative).mean if relative else None),
-        f"{SeriesSpread.of(trials.seconds).median * 1000:,.1f}",
+        numeral(SeriesSpread.of(trials.seconds).median * 1000, ",.1f"),
     ]
 
 
@@ -141,5 +151,5 @@ def _amount(number: float | None) -> str:
     if number is None:
         return "–"
     if number and not 1e-4 <= abs(number) < 1e9:
-        return f"{number:.3g}"
-    return f"{number:,.4g}" if abs(number) < 1e4 else f"{number:,.0f}"
+        return numeral(number, ".3g")
+    return numeral(number, ",.4g" if abs(number) < 1e4 else ",.0f")

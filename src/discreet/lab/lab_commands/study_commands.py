@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from discreet.catalogue import say
 from discreet.cli import (
     CommandGroup,
     Format,
@@ -56,7 +57,7 @@ def init(
     from discreet.lab.study.study_file.template import sample_template, template_for
 
     if sample and dataset is not None:
-        raise UsageError("a study has one of --sample and --dataset.")
+        raise UsageError(say("a study has one of --sample and --dataset."))
     if dataset is None:
         text = sample_template(file.name)
     else:
@@ -65,7 +66,7 @@ def init(
         card, data = (_from(file, path) for path in dataset)
         text = template_for(read_card(dataset[0]), data=f"{{card: {card}, file: {data}}}", file=file.name)
     write_draft(file, text, overwrite=overwrite)
-    typer.echo(f"wrote {file}. Read it, change it, then: discreet study run {file} --out DIR")
+    typer.echo(say("wrote {file}. Read it, change it, then: discreet study run {file} --out DIR", file=file))
 
 
 @study.command("run", epilog="Example: discreet study run study.yaml --out results --jobs 2")
@@ -94,7 +95,9 @@ def run(
         with show_progress() as text:
             done = run_study(config, out, base=file.parent, jobs=jobs, overwrite=overwrite, progress=text)
     except KeyboardInterrupt:
-        show_note(f"Interrupted. Finished tasks are kept in {out}; run the same command again to go on.")
+        show_note(
+            say("Interrupted. Finished tasks are kept in {folder}; run the same command again to go on.", folder=out)
+        )
         raise typer.Exit(_INTERRUPTED) from None
     if no_report:
         _show(done, None, [], output)
@@ -117,20 +120,23 @@ def report(
 
     if not is_study(directory):
         raise PathInvalid(
-            f"'{directory}' holds no complete study. Make one with: discreet study run STUDY.yaml --out {directory}",
+            say(
+                "'{directory}' holds no complete study. Make one with: discreet study run STUDY.yaml --out {directory}",
+                directory=directory,
+            ),
             path=str(directory),
         )
     made = _report(directory, png=png)
     if output is Format.JSON:
         show_json({"report": str(made)})
     else:
-        typer.echo(f"wrote {made}")
+        typer.echo(say("wrote {file}", file=made))
 
 
 def _report(folder: Path, *, png: bool) -> Path:
     from discreet.lab.study.report.study_report import write_report
 
-    show_note("drawing figures and writing the report")
+    show_note(say("drawing figures and writing the report"))
     return write_report(folder, png=png)
 
 
@@ -146,17 +152,18 @@ def _show(done: "Finished", report: Path | None, verdict: list[str], output: For
         "tables": str(done.folder / "tables"),
         "report": None if report is None else str(report),
         "verdict": verdict,
-        "notice": NOTICE,
+        "notice": str(NOTICE),
     }
     if output is Format.JSON:
         show_json(facts)
         return
+    files = [(say("results"), "results"), (say("tables"), "tables"), (say("report"), "report")]
     shown = [
-        ("tasks", f"{done.tasks:,}, of which {done.ran:,} were run now"),
-        *((name, str(facts[name])) for name in ("results", "tables", "report") if facts[name] is not None),
-        ("notice", NOTICE),
+        (say("tasks"), say("{tasks:,}, of which {ran:,} were run now", tasks=done.tasks, ran=done.ran)),
+        *((name, str(facts[key])) for name, key in files if facts[key] is not None),
+        (say("notice"), str(NOTICE)),
     ]
-    show_pairs(f"The study is complete ({done.seconds:.1f} s).", shown)
+    show_pairs(say("The study is complete ({seconds:.1f} s).", seconds=done.seconds), shown)
     for line in verdict:
         typer.echo(line)
 
@@ -166,7 +173,7 @@ def _from(file: Path, path: Path) -> str:
     import json
 
     if not path.is_file():
-        raise PathInvalid(f"'{path}' does not exist or is not a file.", path=str(path))
+        raise PathInvalid(say("'{path}' does not exist or is not a file.", path=path), path=str(path))
     real, folder = path.resolve(), file.resolve().parent
     shown = str(real.relative_to(folder)) if real.is_relative_to(folder) else str(real)
     return json.dumps(shown, ensure_ascii=False)

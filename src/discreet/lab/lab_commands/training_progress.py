@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
+from discreet.catalogue import say
 from discreet.cli import SECONDS_APART, reach_tenth, show_note, show_progress
 from discreet.lab.generator.training_settings import Epoch
 
@@ -43,13 +44,24 @@ def _tell_epochs() -> Callable[[Epoch | PrivateEpoch], None]:
         _, tenth = reach_tenth("", epoch.number, epoch.of)
         if tenth != told and time.monotonic() >= last + SECONDS_APART:
             told, last = tenth, time.monotonic()
-            left = f"about {epoch.seconds_left:.0f} s left"
-            show_note(f"{_describe(epoch)}: epoch {epoch.number} of {epoch.of}, {left}")
+            show_note(
+                say(
+                    "{stage}: epoch {number} of {epochs}, about {seconds:.0f} s left",
+                    stage=_describe(epoch),
+                    number=epoch.number,
+                    epochs=epoch.of,
+                    seconds=epoch.seconds_left,
+                )
+            )
 
     return tell
 
 
 def _describe(epoch: Epoch | PrivateEpoch) -> str:
     if not isinstance(epoch, Epoch):
-        return "training privately"
-    return f"training, losses {epoch.generator_loss:+.3f} (generator) {epoch.discriminator_loss:+.3f} (discriminator)"
+        return say("training privately")
+    return say(
+        "training, losses {generator:+.3f} (generator) {discriminator:+.3f} (discriminator)",
+        generator=epoch.generator_loss,
+        discriminator=epoch.discriminator_loss,
+    )

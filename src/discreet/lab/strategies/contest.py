@@ -9,6 +9,7 @@ from math import isnan
 from statistics import fmean, median
 from typing import TYPE_CHECKING, Final
 
+from discreet.catalogue import Phrase, say
 from discreet.errors import UnknownName
 from discreet.guarantees import Guarantee
 
@@ -50,7 +51,7 @@ def choose_strategies(names: Iterable[str] | None) -> tuple[str, ...]:
     wanted = list(names)
     for name in wanted:
         if name not in STRATEGIES:
-            raise UnknownName(sort="strategy", name=name, where="the comparison", known=STRATEGIES)
+            raise UnknownName(sort=Phrase("strategy"), name=name, where=say("the comparison"), known=STRATEGIES)
     return tuple(name for name in STRATEGIES if name in wanted)
 
 

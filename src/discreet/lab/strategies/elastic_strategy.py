@@ -18,6 +18,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Self, cast
 
+from discreet.catalogue import say
 from discreet.errors import QueryRefused
 from discreet.guarantees import ApproxDP, ExactLike
 from discreet.lab.strategies.smooth_noise import SmoothNoise
@@ -83,9 +84,11 @@ def join_subject(statement: Statement, cards: Mapping[str, Card]) -> JoinSubject
     join = statement.plan.source
     if not isinstance(join, KeyJoin):
         raise QueryRefused(
-            "elastic sensitivity is for one COUNT over a join on a key that a card declares with `references`, as in "
-            "SELECT COUNT(*) FROM visits JOIN clinics ON visits.clinic_id = clinics.clinic_id. Without such a join, "
-            "use another strategy."
+            say(
+                "elastic sensitivity is for one COUNT over a join on a key that a card declares with "
+                "`references`, as in SELECT COUNT(*) FROM visits JOIN clinics ON visits.clinic_id = "
+                "clinics.clinic_id. Without such a join, use another strategy."
+            )
         )
     return JoinSubject(join, facts_of(join.left, cards).rows, facts_of(join.right, cards).rows)
 

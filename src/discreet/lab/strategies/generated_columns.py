@@ -18,6 +18,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from discreet.catalogue import Phrase, say
 from discreet.errors import ParameterInvalid, UnknownName
 from discreet.files import write_whole
 from discreet.lab.strategies.subject import AggregateKind
@@ -43,8 +44,8 @@ Reach = Mapping[str, tuple[Fraction, Fraction] | None]
 def check_sample_size(size: int) -> int:
     """How many rows may be generated to look at, or ParameterInvalid."""
     if isinstance(size, bool) or not isinstance(size, int) or not 1 <= size <= LARGEST_SAMPLE:
-        rule = f"must be a whole number from 1 to {LARGEST_SAMPLE:,}"
-        raise ParameterInvalid(parameter="sample size", rule=rule, given=str(size)[:40])
+        rule = say("must be a whole number from 1 to {most:,}", most=LARGEST_SAMPLE)
+        raise ParameterInvalid(parameter=Phrase("sample size"), rule=rule, given=str(size)[:40])
     return size
 
 
@@ -78,7 +79,9 @@ class GeneratedColumns:
         """The greatest absolute value that was generated, in the column's own units; 0 where there is none."""
         reach = self._reach()
         if column not in reach:
-            raise UnknownName(sort="Column", name=column, where="the number columns of the model", known=reach)
+            raise UnknownName(
+                sort=Phrase("Column"), name=column, where=say("the number columns of the model"), known=reach
+            )
         ends = reach[column]
         return Fraction(0) if ends is None else max(map(abs, ends))
 

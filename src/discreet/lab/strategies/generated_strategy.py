@@ -26,6 +26,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Final, Self, cast
 from weakref import WeakKeyDictionary
 
+from discreet.catalogue import Phrase, say
 from discreet.engines import EmbeddedEngine
 from discreet.errors import QueryRefused
 from discreet.guarantees import ExactLike, Unproven, exact
@@ -42,9 +43,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Generated", "ListingRun", "calculate_sensitivity", "estimate", "sensitivity_of", "unfiltered"]
 
-REASON: Final = (
+REASON: Final = Phrase(
     "noise was scaled to a sensitivity guessed from the real and from generated rows, which tells about both"
-)
+).en  # as the ledger keeps it
 
 _ANSWERED: Final = {AggregateKind.COUNT, AggregateKind.SUM, AggregateKind.AVG}
 
@@ -98,8 +99,10 @@ def unfiltered(subject: Subject) -> Subject:
     named = plain is None or (isinstance(plain, Field) and scanned.get(plain.column) == subject.column)
     if subject.aggregate not in _ANSWERED or not isinstance(source, Scan) or not named:
         raise QueryRefused(
-            "a sensitivity is generated for COUNT, SUM or AVG of one column of one dataset, as in SELECT AVG(height) "
-            "FROM survey WHERE age >= 18. Ask that, or choose another strategy.",
+            say(
+                "a sensitivity is generated for COUNT, SUM or AVG of one column of one dataset, as in SELECT "
+                "AVG(height) FROM survey WHERE age >= 18. Ask that, or choose another strategy."
+            ),
             strategy="generated",
         )
     return replace(subject, source=source)

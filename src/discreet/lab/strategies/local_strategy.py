@@ -19,6 +19,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Final, Self
 
+from discreet.catalogue import Phrase
 from discreet.guarantees import ExactLike, Neighbours, Unproven, exact
 from discreet.lab.strategies.scaled_laplace import add_laplace, answer_of
 from discreet.lab.strategies.subject import AggregateKind, HeldValues, StrategyAnswer, Subject
@@ -26,7 +27,9 @@ from discreet.sql import Scan
 
 __all__ = ["Local", "local_sensitivity"]
 
-REASON: Final = "noise was scaled to the local sensitivity, which is itself a fact about single rows"
+REASON: Final = Phrase(
+    "noise was scaled to the local sensitivity, which is itself a fact about single rows"
+).en  # as the ledger keeps it
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from discreet.catalogue import numeral, say
 from discreet.guarantees import PureDP
 from discreet.lab.strategies.subject import AggregateKind, StrategyAnswer, subject_of
 from discreet.sql import Mean, Noted, sensitivities
@@ -71,12 +72,14 @@ class PublicBound:
     def words(self) -> str:
         """What is noised, for a table of strategies."""
         if self.aggregate in _RANKED:
-            return f"a choice by rank; scores move by {self.total.sensitivity}"
+            return say("a choice by rank; scores move by {reach}", reach=self.total.sensitivity)
         if self.size is None:
-            return f"moves by at most {_plain(self.total.sensitivity)}"
+            return say("moves by at most {reach}", reach=_plain(self.total.sensitivity))
         if self.size.sensitivity:
-            return "a noisy sum over a noisy count"
-        return f"a noisy sum, which moves by at most {_plain(self.total.sensitivity)}, over a public count"
+            return say("a noisy sum over a noisy count")
+        return say(
+            "a noisy sum, which moves by at most {reach}, over a public count", reach=_plain(self.total.sensitivity)
+        )
 
 
 def public_bound(statement: Statement, cards: Mapping[str, Card]) -> PublicBound:
@@ -98,7 +101,7 @@ def _measure(statement: Statement, cards: Mapping[str, Card], index: int) -> Mea
 
 
 def _plain(number: Fraction) -> str:
-    return f"{number.numerator:,}" if number.denominator == 1 else f"{float(number):,.6g}"
+    return numeral(number.numerator) if number.denominator == 1 else numeral(float(number), ",.6g")
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, Final, Self
 
+from discreet.catalogue import say
 from discreet.errors import QueryRefused
 from discreet.guarantees import ApproxDP, ExactLike, ln_down
 from discreet.lab.strategies.smooth_noise import SmoothNoise
@@ -101,17 +102,25 @@ def require_smooth(subject: Subject) -> None:
     """Refuse what smooth sensitivity is not offered for: from the statement and the card alone."""
     if subject.aggregate not in _OFFERED:
         raise QueryRefused(
-            f"smooth sensitivity is not offered for {subject.aggregate.value}: it gains next to nothing over the "
-            "public one. Ask for MEDIAN, QUANTILE, MIN, MAX or a trimmed mean, or use the strategy 'public'."
+            say(
+                "smooth sensitivity is not offered for {value}: it gains next to nothing over the public one. "
+                "Ask for MEDIAN, QUANTILE, MIN, MAX or a trimmed mean, or use the strategy 'public'.",
+                value=subject.aggregate.value,
+            )
         )
     if not subject.bounded:
         raise QueryRefused(
-            f"smooth sensitivity of {subject.text} needs public bounds. Add `bounds: [low, high]` to the column in the "
-            "card, or use the strategy 'private-bounds'."
+            say(
+                "smooth sensitivity of {text} needs public bounds. Add `bounds: [low, high]` to the column in "
+                "the card, or use the strategy 'private-bounds'.",
+                text=subject.text,
+            )
         )
     most = Fraction(1, 2) if subject.aggregate is AggregateKind.TRIMMED else Fraction(1)
     if subject.rank is not None and (not 0 <= subject.rank <= most or subject.rank == most == Fraction(1, 2)):
-        raise QueryRefused(f"{subject.text}: a quantile's rank is from 0 to 1, a trimmed share from 0 to below 0.5.")
+        raise QueryRefused(
+            say("{text}: a quantile's rank is from 0 to 1, a trimmed share from 0 to below 0.5.", text=subject.text)
+        )
 
 
 def _grid_parts(subject: Subject, noise: SmoothNoise) -> Fraction:

@@ -14,6 +14,7 @@ from fractions import Fraction
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Final
 
+from discreet.catalogue import Phrase, say
 from discreet.engines import engine_for
 from discreet.errors import DatasetSuspended, ParameterInvalid, QueryRefused, Refused
 from discreet.guarantees import ApproxDP, ExactLike, Guarantee, PureDP, Unproven, exact, text
@@ -58,8 +59,8 @@ __all__ = ["DEFAULT_DELTA", "ComparedQuery", "StrategyBench", "compare_query", "
 DEFAULT_DELTA: Final = "1e-6"
 MOST_RUNS: Final = 100_000
 
-_REASON: Final = "strategies without proof were compared with the exact answer"
-_SCALED: Final = "its scale follows the rows: for custodians' comparisons"
+_REASON: Final = Phrase("strategies without proof were compared with the exact answer").en
+_SCALED: Final = Phrase("its scale follows the rows: for custodians' comparisons")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,14 +106,14 @@ class ComparedQuery:
     def plain(self) -> Subject:
         """The subject where it is one aggregate of one relation, or QueryRefused."""
         if isinstance(self.subject, JoinSubject):
-            raise QueryRefused("counts over a join on a key are for `elastic` alone.")
+            raise QueryRefused(say("counts over a join on a key are for `elastic` alone."))
         return self.subject
 
     def private(self) -> PrivateCatalogue:
         """The datasets as they would be if nobody knew the bounds of what is summed or ranked."""
         subject = self.plain
         if subject.value is None or subject.aggregate is AggregateKind.COUNT:
-            raise QueryRefused("a count has no values whose bounds could be looked for.")
+            raise QueryRefused(say("a count has no values whose bounds could be looked for."))
         columns = span_of(subject.value, facts_of(subject.source, self.cards)).lineage
         return PrivateCatalogue(self.shelf, columns)
 
@@ -126,7 +127,7 @@ def _foresee(name: str, query: ComparedQuery, assumed: Mapping[str, ExactLike] |
         guarantee = _promise(name, query)
     except (Refused, ParameterInvalid) as refusal:
         _require_own(refusal)
-        why = refusal.message.partition(", as in")[0].partition(". ")[0].rstrip(".")
+        why = refusal.message.partition(say(", as in"))[0].partition(". ")[0].rstrip(".")
         return ContestLine(name, None, told=why)
     if name == "public":
         return _foresee_public(query, guarantee, assumed)
@@ -134,8 +135,8 @@ def _foresee(name: str, query: ComparedQuery, assumed: Mapping[str, ExactLike] |
         rows = query.plain.unit_rows if query.plain.aggregate in {AggregateKind.COUNT, AggregateKind.SUM} else 1
         return ContestLine(name, guarantee, expected=float(WIDTH * rows / Fraction(query.epsilon)))
     if name == "private-bounds":
-        return ContestLine(name, guarantee, told="its noise follows from the bounds found, told with the answer")
-    return ContestLine(name, guarantee, told=_SCALED if name in {"smooth", "elastic"} else _opt_in(query))
+        return ContestLine(name, guarantee, told=say("its noise follows from the bounds found, told with the answer"))
+    return ContestLine(name, guarantee, told=str(_SCALED) if name in {"smooth", "elastic"} else _opt_in(query))
 
 
 def _require_own(refusal: Refused | ParameterInvalid) -> None:
@@ -154,11 +155,11 @@ def _promise(name: str, query: ComparedQuery) -> Guarantee:
         require_smooth(subject)
         return ApproxDP(epsilon=query.epsilon, delta=query.delta)
     if subject.aggregate is AggregateKind.TRIMMED:
-        raise QueryRefused("a trimmed mean is for `smooth` alone.")
+        raise QueryRefused(say("a trimmed mean is for `smooth` alone."))
     match name:
         case "public":
             if query.statement.searched:
-                raise QueryRefused("the card keeps the bounds private, so that `private-bounds` has to find some.")
+                raise QueryRefused(say("the card keeps the bounds private, so that `private-bounds` has to find some."))
             reason = unproven_reason(query.statement, query.cards)
             pricing = price(query.statement, query.cards, epsilon=query.epsilon)
             return pricing.guarantee if reason is None else Unproven(reason)
@@ -190,8 +191,8 @@ def _foresee_public(
 
 def _opt_in(query: ComparedQuery) -> str:
     if "generated" in query.card.allow:
-        return "its noise follows the rows, and tells about them"
-    return "not permitted: the card does not say `allow: [generated]`"
+        return say("its noise follows the rows, and tells about them")
+    return say("not permitted: the card does not say `allow: [generated]`")
 
 
 # --- what the custodian may see -------------------------------------------------------------------------------------
@@ -316,7 +317,9 @@ def compare_strategies(
 ) -> Contest:
     """Every strategy on one query. With `bench`, for the custodian, each that applies is drawn `runs` times."""
     if not 1 <= runs <= MOST_RUNS:
-        raise ParameterInvalid(parameter="runs", rule=f"must be from 1 to {MOST_RUNS:,}", given=str(runs))
+        raise ParameterInvalid(
+            parameter="runs", rule=say("must be from 1 to {most:,}", most=MOST_RUNS), given=str(runs)
+        )
     check_terms(list(query.cards.values()), ledger)
     chosen = choose_strategies(names)
     lines = [_foresee(name, query, assumed) for name in chosen]
@@ -341,7 +344,7 @@ def compare_strategies(
         neighbours=str(card.neighbours),
         lines=tuple(lines),
         truth=None if truth is None else float(truth),
-        notes=("no row has a value, so nothing was drawn",) if bench is not None and truth is None else (),
+        notes=(say("no row has a value, so nothing was drawn"),) if bench is not None and truth is None else (),
     )
 
 
@@ -390,5 +393,10 @@ def _drawn(
         return ContestLine(line.strategy, line.guarantee, told=refusal.message)
     words = line.told
     if trials.unfound:
-        words = f"no bounds stood out in {trials.unfound:,} of {runs:,} runs, which then say next to nothing; {words}"
+        words = say(
+            "no bounds stood out in {unfound:,} of {runs:,} runs, which then say next to nothing; {told}",
+            unfound=trials.unfound,
+            runs=runs,
+            told=words,
+        )
     return ContestLine(line.strategy, line.guarantee, line.expected, words, trials)

@@ -13,6 +13,7 @@ from functools import cached_property
 from itertools import accumulate
 from typing import TYPE_CHECKING, Protocol, cast
 
+from discreet.catalogue import say
 from discreet.errors import QueryRefused
 from discreet.guarantees import Guarantee, Neighbours
 from discreet.sql import (
@@ -171,8 +172,10 @@ def subject_of(statement: Statement, cards: Mapping[str, Card]) -> Subject:
     plan, shown = statement.plan, statement.presentation.columns
     if plan.keys or len(shown) != 1 or statement.presentation.having is not None:
         raise QueryRefused(
-            "strategies are compared on one aggregate without groups, as in SELECT AVG(height) FROM survey WHERE age "
-            ">= 18. Leave out GROUP BY and HAVING, and ask for one output."
+            say(
+                "strategies are compared on one aggregate without groups, as in SELECT AVG(height) FROM survey "
+                "WHERE age >= 18. Leave out GROUP BY and HAVING, and ask for one output."
+            )
         )
     output = shown[0].shows
     if isinstance(output, Noted):
@@ -195,7 +198,7 @@ def subject_of(statement: Statement, cards: Mapping[str, Card]) -> Subject:
         value = counted.value or _uncentred(total.value, int(output.centre / output.total_step))
         return _subject(statement, cards, AggregateKind.AVG, value, output.total_step)
     raise QueryRefused(
-        "strategies are compared on COUNT, SUM, AVG, MEDIAN, QUANTILE, MIN, MAX or TRIMMED_AVG of one value."
+        say("strategies are compared on COUNT, SUM, AVG, MEDIAN, QUANTILE, MIN, MAX or TRIMMED_AVG of one value.")
     )
 
 

@@ -21,6 +21,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
 from discreet.cards import Card
+from discreet.catalogue import Phrase, say
 from discreet.engines import Engine
 from discreet.errors import DiscreetError, ParameterInvalid, Refused, UsageError
 from discreet.guarantees import ExactLike, Unproven, exact, text
@@ -76,7 +77,9 @@ if TYPE_CHECKING:
 
 __all__ = ["UnprovenStrategy", "ask_unproven"]
 
-_COUNTED_ROWS: Final = "as many rows were generated as the data have, and that number was not protected"
+_COUNTED_ROWS: Final = Phrase(
+    "as many rows were generated as the data have, and that number was not protected"
+).en  # as the ledger keeps it
 _FINE: Final = 10**6
 
 
@@ -192,7 +195,9 @@ class _Unproven(Passage[PlacedMarker, Fraction, UnprovenEntry, Release]):
         ledger.require_analyst(request.analyst)
         if request.epsilon is not None:
             population = request.dataset.card.population
-            check_nominal_epsilon(request.epsilon, population=population, ledger=ledger, release="an unproven answer")
+            check_nominal_epsilon(
+                request.epsilon, population=population, ledger=ledger, release=say("an unproven answer")
+            )
 
     def account(self) -> Mark[Fraction, UnprovenEntry]:
         request = self.request
@@ -208,8 +213,8 @@ class _Unproven(Passage[PlacedMarker, Fraction, UnprovenEntry, Release]):
             journal=UnprovenJournal(self.workspace.path),
             questions=request.questions,
             entry=request.entry,
-            kind="unproven answer",
-            made="the answer",
+            kind=say("unproven answer"),
+            made=say("the answer"),
         )
 
     def prepare(self, ledger: Ledger) -> Callable[[], Fraction]:
@@ -231,7 +236,7 @@ def _strategy(given: str) -> UnprovenStrategy:
     try:
         return UnprovenStrategy(given)
     except ValueError:
-        rule = f"must be public, {', '.join(UnprovenStrategy)}"
+        rule = say("must be public, {strategies}", strategies=", ".join(UnprovenStrategy))
         raise ParameterInvalid(parameter="strategy", rule=rule, given=f"'{given[:20]}'") from None
 
 
@@ -249,7 +254,7 @@ def _read(
     statement, datasets = Shelf(workspace).read(sql)
     cards = {name: dataset.card for name, dataset in datasets.items()}
     for card in cards.values():
-        require_permission(card, release="unproven", sort="generated")
+        require_permission(card, release=say("unproven"), sort="generated")
     subject = subject_of(statement, cards)
     if strategy is UnprovenStrategy.GENERATED:
         unfiltered(subject)
@@ -278,12 +283,14 @@ def _check_options(
     strategy: UnprovenStrategy, epsilon: ExactLike | None, model: str | None, sample_size: int | None
 ) -> None:
     if epsilon is None and strategy is not UnprovenStrategy.REPLACE:
-        raise UsageError(f"strategy {strategy} needs a nominal --epsilon E.")
+        raise UsageError(say("strategy {strategy} needs a nominal --epsilon E.", strategy=strategy))
     if model is not None and strategy is UnprovenStrategy.LOCAL:
-        raise UsageError("strategy local uses no model; leave out --model.")
+        raise UsageError(say("strategy local uses no model; leave out --model."))
     if sample_size is not None:
         if strategy is not UnprovenStrategy.GENERATED:
-            raise UsageError(f"strategy {strategy} takes no sample to look at; leave out --sample-size.")
+            raise UsageError(
+                say("strategy {strategy} takes no sample to look at; leave out --sample-size.", strategy=strategy)
+            )
         check_sample_size(sample_size)
 
 
@@ -305,8 +312,12 @@ def _prepare(request: _Request, engine: Engine) -> Callable[[], SensitivityStrat
         raise
     except Exception:
         raise Refused(
-            f"model '{shelved.name}' of '{subject.dataset}' cannot be used. Nothing was released or marked; the "
-            "custodian trains it again.",
+            say(
+                "model '{name}' of '{dataset}' cannot be used. Nothing was released or marked; the custodian "
+                "trains it again.",
+                name=shelved.name,
+                dataset=subject.dataset,
+            ),
             model=shelved.name,
         ) from None
 

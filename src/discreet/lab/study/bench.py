@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.cards import parse_card
+from discreet.catalogue import say
 from discreet.errors import Refused
 from discreet.lab.study.execution.outcomes import Outcome, Streams, StudyModel
 from discreet.lab.study.execution.parts import StudyTask, read_part, write_part
 from discreet.lab.study.findings.averages import write_averages
 from discreet.lab.study.findings.linking_attack import linkage_attack
 from discreet.lab.study.findings.metrics import CORRELATION_SIMILARITY, KS_COMPLEMENT, measure
-from discreet.lab.study.findings.study_findings import mechanism_of
+from discreet.lab.study.findings.series_names import mechanism_of
 from discreet.lab.study.findings.tidy_tables import SIZES, TaskHeading, join_parts, results, rows_of, sized, theory
 from discreet.lab.study.frame import StudyFrame
 from discreet.lab.study.models.truth import true_values
@@ -51,7 +52,26 @@ class StudyBench:
             for model, choice in zip(self.models, self.config.models, strict=True)
         ]
         labels = {name: answers.column.label.en for name, answers in self.frame.columns.items()}
-        return {"rows": self.frame.size, "groups": list(self.frame.groups), "labels": labels, "variants": variants}
+        return {
+            "rows": self.frame.size,
+            "groups": list(self.frame.groups),
+            "labels": labels,
+            "french": self._describe_in_french(),
+            "variants": variants,
+        }
+
+    def _describe_in_french(self) -> dict[str, Any]:
+        """What the card calls groups, columns and categories in French; tables hold the English names."""
+        columns = {name: answers.column for name, answers in self.frame.columns.items()}
+        return {
+            "groups": dict(zip(self.frame.groups, self.frame.groups_in_french(), strict=True)),
+            "labels": {name: column.label.fr for name, column in columns.items()},
+            "categories": {
+                name: {item.code: item.label.fr for item in column.categories}
+                for name, column in columns.items()
+                if column.categories
+            },
+        }
 
     def perform(self, task: StudyTask, parts: Path) -> None:
         """Run a task and keep its tables."""
@@ -142,12 +162,20 @@ def set_up(assignment: Assignment, build: Builder) -> StudyBench:
     design = design_study(config, card)
     frame = make_frame(rows, config, design)
     if any(size > frame.size for size in config.rows):
-        raise Refused(f"rows: {max(config.rows):,} respondents are more than the {frame.size:,} that the study has.")
+        raise Refused(
+            say(
+                "rows: {max:,} respondents are more than the {size:,} that the study has.",
+                max=max(config.rows),
+                size=frame.size,
+            )
+        )
 
     def written() -> RawRows:
         raw = make_raw_rows(rows, config, design)
         if raw.weights.size != frame.size:
-            raise Refused("Model naive reads the file as it is, and preparing left out some of its rows. Leave it out.")
+            raise Refused(
+                say("Model naive reads the file as it is, and preparing left out some of its rows. Leave it out.")
+            )
         return raw
 
     return StudyBench(config, design, frame, build(config, written))

@@ -10,11 +10,12 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 
 from discreet.cards import Card, Column, ColumnKind
+from discreet.catalogue import Phrase, say
 from discreet.errors import Refused, UnknownName
 from discreet.lab.study.inquiry import Inquiry
 from discreet.workspace import ORDER_COLUMN
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["ABSENT", "AnswerColumn", "StudyFrame", "load_frame"]
 
 ABSENT = -1
+_EVERYBODY: Final = Phrase("All")
 
 Made = TypeVar("Made")
 
@@ -102,7 +104,7 @@ class StudyFrame:
 
     def column(self, name: str) -> AnswerColumn:
         if name not in self.columns:
-            raise UnknownName(sort="column", name=name, where="the study", known=self.columns)
+            raise UnknownName(sort=Phrase("column"), name=name, where=say("the study"), known=self.columns)
         return self.columns[name]
 
     def sample(self, rows: NDArray[int64]) -> StudyFrame:
@@ -121,6 +123,13 @@ class StudyFrame:
         weight = self.inquiry.card.weight
         step = self.inquiry.card.column(weight.column).step if weight else None
         return self.weight_step / float(step or 1)
+
+    def groups_in_french(self) -> tuple[str, ...]:
+        """The labels of the groups for readers of French; two may be alike."""
+        card = self.inquiry.card
+        chosen = (zip(self.inquiry.strata, positions, strict=True) for positions in self.inquiry.groups)
+        labels = ([card.column(name).categories[at].label.fr for name, at in item] for item in chosen)
+        return tuple(" · ".join(label) or _EVERYBODY.fr for label in labels)
 
     def members(self, group: int) -> NDArray[Any]:
         """The respondents of a group, as row numbers."""
@@ -142,8 +151,13 @@ def load_frame(
 
     if card.unit.rows != 1:
         raise Refused(
-            f"A study needs one row per {card.unit.column}; the card of '{card.dataset}' counts up to "
-            f"{card.unit.rows}. Study a table with one row per unit."
+            say(
+                "A study needs one row per {column}; the card of '{dataset}' counts up to {rows}. Study a table "
+                "with one row per unit.",
+                column=card.unit.column,
+                dataset=card.dataset,
+                rows=card.unit.rows,
+            )
         )
     wanted = dict.fromkeys((*strata, *static, *columns))
     wanted.pop(card.unit.column, None)
@@ -198,9 +212,9 @@ def _group(
     """Labels, everybody's cell, and positions by stratum, for the combinations that occur, in the card's order."""
     for stratum in strata:
         if not stratum.categorical:
-            raise Refused(f"Stratum '{stratum.name}' must be a category column.")
+            raise Refused(say("Stratum '{name}' must be a category column.", name=stratum.name))
     if not strata:
-        return ("All",), np.zeros(size, dtype=np.int64), ((),)
+        return (_EVERYBODY.en,), np.zeros(size, dtype=np.int64), ((),)
     shape = tuple(stratum.size for stratum in strata)
     absent = np.zeros(size, dtype=bool)
     for stratum in strata:

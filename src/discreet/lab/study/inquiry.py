@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from discreet.cards import Card, Column, ColumnKind, Membership, SizeRule
+from discreet.catalogue import Phrase, say
 from discreet.errors import UnknownName
 from discreet.guarantees import Neighbours
 from discreet.sql import Key, KeyShown, Output, Plan, Statement, read_statement
@@ -53,7 +54,7 @@ class Terms:
 
     def find(self, name: str) -> Dataset:
         if name != self.card.dataset:
-            raise UnknownName(sort="dataset", name=name, where="the study", known=[self.card.dataset])
+            raise UnknownName(sort=Phrase("dataset"), name=name, where=say("the study"), known=[self.card.dataset])
         return Dataset(name, 1, self.card, Path(), Path(), RowSource("duckdb", path=Path()))
 
 

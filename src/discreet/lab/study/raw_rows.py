@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from discreet.cards import Card, Column, ColumnKind
+from discreet.catalogue import Phrase
 from discreet.errors import Refused
 from discreet.sources import choose_columns, open_source
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["RawRows", "load_raw_rows"]
 
-_ONE_ROW: Final = (
+_ONE_ROW: Final = Phrase(
     "Model naive reads the file as it is: it needs one row per unit, none without an id, all written as the card says. "
     "Leave model naive out."
 )
@@ -67,9 +68,9 @@ def _sorted_by_unit(table: Any, card: Card) -> Any:
     try:
         table = table.set_column(0, card.unit.column, _cast(table.column(0), identity)).sort_by(card.unit.column)
     except pa.ArrowInvalid:
-        raise Refused(_ONE_ROW) from None
+        raise Refused(str(_ONE_ROW)) from None
     if len(table.column(0).unique()) != table.num_rows or table.column(0).null_count:
-        raise Refused(_ONE_ROW)
+        raise Refused(str(_ONE_ROW))
     return table
 
 

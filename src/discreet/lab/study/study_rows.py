@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from discreet.cards import Card, parse_card, read_card
+from discreet.catalogue import say
 from discreet.errors import PathInvalid, Refused
 from discreet.lab.study.study_file.queries import StudyDesign, derive
 from discreet.lab.study.study_file.study_config import FileData, SampleData, StudyConfig
@@ -104,7 +105,7 @@ def make_raw_rows(rows: StudyRows, config: StudyConfig, design: StudyDesign) -> 
 
     if rows.raw is None:
         raise Refused(
-            "Model naive reads a file as it was written; a workspace keeps prepared rows only. Name the file."
+            say("Model naive reads a file as it was written; a workspace keeps prepared rows only. Name the file.")
         )
     derived = {item.column.name for item in design.derived}
     columns = [name for name in design.columns if name not in derived]
@@ -146,6 +147,9 @@ def _dataset(config: StudyConfig, folder: Path) -> Dataset:
     result = Workspace.open(folder / config.data.workspace).dataset(config.data.name)
     if not result.data.is_file():
         raise PathInvalid(
-            f"The rows of '{result.name}' stay in their own engine; a study needs a file. Name a card and a file."
+            say(
+                "The rows of '{name}' stay in their own engine; a study needs a file. Name a card and a file.",
+                name=result.name,
+            )
         )
     return result

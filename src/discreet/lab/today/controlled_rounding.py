@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from discreet.catalogue import Phrase, say
 from discreet.errors import ExtraMissing, ParameterInvalid
 from discreet.guarantees import Unproven
 from discreet.lab.today.holdings import Figures, Holdings, Integers, Published, require_whole
@@ -29,6 +30,14 @@ _ENDED = {
     (1, False): "not found: time ran out",
     (2, False): "not found: no such table exists",
 }
+_FAILED = "not found: the search failed"
+_ENDINGS = {
+    "optimal": Phrase("The table is optimal."),
+    "not proven optimal: time ran out": Phrase("The table is not proven optimal: time ran out."),
+    "not found: time ran out": Phrase("Such a table was not found: time ran out."),
+    "not found: no such table exists": Phrase("Such a table was not found: no such table exists."),
+    _FAILED: Phrase("Such a table was not found: the search failed."),
+}
 
 
 def require_scipy() -> None:
@@ -36,7 +45,7 @@ def require_scipy() -> None:
     try:
         import scipy  # noqa: F401
     except ImportError:
-        raise ExtraMissing(needed_for="the comparison with today's methods", extra="tables") from None
+        raise ExtraMissing(needed_for=Phrase("the comparison with today's methods"), extra="tables") from None
 
 
 @lru_cache(maxsize=32)
@@ -62,7 +71,9 @@ class ControlledRounding:
     def __post_init__(self) -> None:
         require_whole(self.base, parameter="base", least=2)
         if not 0 < self.seconds <= 3600:
-            raise ParameterInvalid(parameter="seconds", rule="must lie between 0 and 3600", given=str(self.seconds))
+            raise ParameterInvalid(
+                parameter="seconds", rule=say("must lie between 0 and 3600"), given=str(self.seconds)
+            )
 
     def apply(self, holdings: Holdings, *, rng: np.random.Generator | None = None) -> Published:
         """Nothing is drawn. `parameters["search"]` says whether the table is optimal, or why there is none."""
@@ -70,12 +81,17 @@ class ControlledRounding:
         margins = holdings.layout.margins if cells is not None else ()
         figures: dict[Margin, Figures] = {margin: keep_keys(cells, margin) for margin in margins if cells is not None}
         exact, base = len(holdings.layout.sizes) <= 2, holdings.in_units(self.base)
-        made = "become" if cells is not None else "would become"
-        ended = f"The table is {search}." if cells is not None else f"Such a table was {search}."
-        within = "" if exact else f" With more than two keys the search is limited to {self.seconds:g} s."
+        if cells is not None:
+            did = say("Cells and margins become multiples of {base:,} beside them that add up.", base=base)
+        else:
+            did = say("Cells and margins would become multiples of {base:,} beside them that add up.", base=base)
+        did = f"{did} {_ENDINGS[search]}"
+        if not exact:
+            limit = say("With more than two keys the search is limited to {seconds:g} s.", seconds=self.seconds)
+            did = f"{did} {limit}"
         return Published(
             method="controlled rounding",
-            did=f"Cells and margins {made} multiples of {base:,} beside them that add up. {ended}{within}",
+            did=did,
             parameters={"base": base, "seconds": self.seconds, "search": search},
             guarantee=Unproven("rounded figures; they bound every held figure within one base"),
             figures=figures,
@@ -118,4 +134,4 @@ class ControlledRounding:
             options={"time_limit": float(self.seconds), "mip_rel_gap": 0.0},
         )
         ups = None if solved.x is None else np.rint(solved.x).astype(np.int64)
-        return _ENDED.get((int(solved.status), ups is not None), "not found: the search failed"), ups
+        return _ENDED.get((int(solved.status), ups is not None), _FAILED), ups

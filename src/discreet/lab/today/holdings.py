@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.catalogue import Phrase, say
 from discreet.errors import ParameterInvalid
 from discreet.guarantees import Guarantee
 from discreet.tables import Layout, Margin, every_margin, keep_keys
@@ -30,10 +31,13 @@ _MOST_STEPS = 1 << 62
 
 def require_whole(value: object, *, parameter: str, least: int, most: int | None = None) -> int:
     """A whole number within its range; anything else is refused by name."""
-    within = f"between {least} and {most}" if most is not None else f"of at least {least}"
     whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
     if not whole or int(str(value)) < least or (most is not None and int(str(value)) > most):
-        raise ParameterInvalid(parameter=parameter, rule=f"must be a whole number {within}", given=str(value))
+        if most is None:
+            rule = say("must be a whole number of at least {least}", least=least)
+        else:
+            rule = say("must be a whole number between {least} and {most}", least=least, most=most)
+        raise ParameterInvalid(parameter=parameter, rule=rule, given=str(value))
     return int(str(value))
 
 
@@ -64,9 +68,11 @@ class Holdings:
     @classmethod
     def of_counts(cls, counts: Figures, *, margins: Iterable[Margin] | None = None) -> Holdings:
         """A table of counts; all margins are published unless some are named."""
-        held = _check_integers(np.asarray(counts), what="the counts")
+        held = _check_integers(np.asarray(counts), what=say("the counts"))
         if held.size and held.min() < 0:
-            raise ParameterInvalid(parameter="the counts", rule="must not be negative", given="a negative count")
+            raise ParameterInvalid(
+                parameter=Phrase("the counts"), rule=say("must not be negative"), given=say("a negative count")
+            )
         return cls(held, None, _lay_out(held.shape, margins), held)
 
     @classmethod
@@ -75,16 +81,18 @@ class Holdings:
     ) -> Holdings:
         """A table of totals from its rows (cell, value, people)."""
         layout = _lay_out(tuple(sizes), margins)
-        rows = _check_integers(np.asarray(contributions), what="the contributions").reshape(-1, 3)
+        rows = _check_integers(np.asarray(contributions), what=say("the contributions")).reshape(-1, 3)
         cells, values, people = rows.T
         if rows.size and (cells.min() < 0 or cells.max() >= prod(layout.sizes) or people.min() < 1):
             raise ParameterInvalid(
-                parameter="the contributions",
-                rule="must name cells of the table and at least one person each",
-                given="a cell outside it, or nobody",
+                parameter=Phrase("the contributions"),
+                rule=say("must name cells of the table and at least one person each"),
+                given=say("a cell outside it, or nobody"),
             )
         if rows.size and int(np.abs(values).max()) * int(people.sum()) >= _MOST_STEPS:
-            raise ParameterInvalid(parameter="the totals", rule="must lie below 2^62 steps", given="larger ones")
+            raise ParameterInvalid(
+                parameter=Phrase("the totals"), rule=say("must lie below 2^62 steps"), given=say("larger ones")
+            )
         counts, totals = np.zeros((2, prod(layout.sizes)), dtype=np.int64)
         np.add.at(counts, cells, people)
         np.add.at(totals, cells, values * people)
@@ -98,7 +106,7 @@ class Holdings:
 
     def name(self, index: int) -> str:
         """What a key is called."""
-        return self.names[index] if self.names else f"key {index + 1}"
+        return self.names[index] if self.names else say("key {number}", number=index + 1)
 
     def in_units(self, steps: int) -> int | float:
         """Whole steps in the table's unit."""
@@ -168,12 +176,16 @@ class Holdings:
             counts = self.counts.copy()
             counts[person.cell] -= 1
             if counts[person.cell] < 0:
-                raise ParameterInvalid(parameter="the person", rule="must be in the table", given="an empty cell")
+                raise ParameterInvalid(
+                    parameter=Phrase("the person"), rule=say("must be in the table"), given=say("an empty cell")
+                )
             return replace(self, counts=counts, figures=counts)
         flat = int(np.ravel_multi_index(person.cell, self.layout.sizes))
         theirs = np.flatnonzero((self.contributions[:, 0] == flat) & (self.contributions[:, 1] == person.value))
         if not theirs.size:
-            raise ParameterInvalid(parameter="the person", rule="must be in the table", given="nobody like that")
+            raise ParameterInvalid(
+                parameter=Phrase("the person"), rule=say("must be in the table"), given=say("nobody like that")
+            )
         rows = self.contributions.copy()
         rows[theirs[0], 2] -= 1
         counts, figures = self.counts.copy(), self.figures.copy()
@@ -218,20 +230,24 @@ class Published:
 
 def _check_integers(found: Figures, *, what: str) -> Integers:
     if not np.issubdtype(found.dtype, np.integer):
-        raise ParameterInvalid(parameter=what, rule="must be whole numbers", given=f"an array of {found.dtype}")
+        raise ParameterInvalid(
+            parameter=what, rule=say("must be whole numbers"), given=say("an array of {dtype}", dtype=found.dtype)
+        )
     return found.astype(np.int64)
 
 
 def _lay_out(sizes: tuple[int, ...], margins: Iterable[Margin] | None) -> Layout:
     if not sizes or any(size < 1 for size in sizes):
         raise ParameterInvalid(
-            parameter="the table",
-            rule="must have a key, and each key a cell",
-            given=" × ".join(map(str, sizes)) or "none",
+            parameter=Phrase("the table"),
+            rule=say("must have a key, and each key a cell"),
+            given=" × ".join(map(str, sizes)) or say("none"),
         )
     cells = tuple(range(len(sizes)))
     chosen = tuple(every_margin(len(sizes))) if margins is None else tuple(dict.fromkeys((cells, *margins)))
     try:
         return Layout(sizes, None, chosen)
     except ValueError as error:
-        raise ParameterInvalid(parameter="margins", rule=f"must fit the table: {error}", given=str(chosen)) from None
+        raise ParameterInvalid(
+            parameter="margins", rule=say("must fit the table: {error}", error=error), given=str(chosen)
+        ) from None

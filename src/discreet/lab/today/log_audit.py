@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.catalogue import say
 from discreet.guarantees import Unproven
 from discreet.lab.today.differencing import OutsiderVerdict, conclude
 from discreet.lab.today.holdings import Figures, Hidden, Holdings, Integers, Person, Published, require_whole
@@ -81,9 +82,12 @@ class QueryAuditing:
         name = holdings.name(self.confidential)
         return Published(
             method="query auditing",
-            did=f"Figures from which, with earlier ones, linear algebra determines one person's {name} are refused; "
-            "the log is kept for ever and for all users, cells are asked for before margins, and what is answered is "
-            "exact.",
+            did=say(
+                "Figures from which, with earlier ones, linear algebra determines one person's {name} are refused; "
+                "the log is kept for ever and for all users, cells are asked for before margins, and what is answered "
+                "is exact.",
+                name=name,
+            ),
             parameters={"confidential": name, "log": "all queries of all users"},
             guarantee=Unproven("exact answers; what whole numbers tell beyond linear algebra is not audited"),
             figures={margin: np.where(hidden[margin], 0, holdings.margin(margin)) for margin in margins},

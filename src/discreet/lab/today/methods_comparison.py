@@ -13,6 +13,7 @@ from typing import Final
 
 import numpy as np
 
+from discreet.catalogue import Phrase, say
 from discreet.errors import ParameterInvalid
 from discreet.guarantees import Neighbours
 from discreet.lab.today.controlled_rounding import ControlledRounding
@@ -34,6 +35,19 @@ __all__ = ["MOST_RELEASES", "MOST_TRIALS", "MethodLine", "MethodsComparison", "c
 MOST_TRIALS: Final = 10**6
 MOST_RELEASES: Final = 10
 _DRAWS: Final = 20
+_TITLES: Final = {
+    "suppression": Phrase("suppression"),
+    "systematic rounding": Phrase("systematic rounding"),
+    "random rounding": Phrase("random rounding"),
+    "controlled rounding": Phrase("controlled rounding"),
+    "set-size restriction": Phrase("set-size restriction"),
+    "overlap control": Phrase("overlap control"),
+    "query auditing": Phrase("query auditing"),
+    "partitioning": Phrase("partitioning"),
+    "record swapping": Phrase("record swapping"),
+    "fixed perturbation": Phrase("fixed perturbation"),
+    "differential privacy": Phrase("differential privacy"),
+}
 
 Progress = Callable[[str, int, int], None]
 """Called with the name of a method, how many methods are done, and of how many."""
@@ -65,19 +79,32 @@ class MethodLine:
     def title(self) -> str:
         """The method in a few words, with what tells it from its like."""
         if "epsilon" in self.parameters:
-            return f"DP, epsilon {self.parameters['epsilon']}"
-        return f"swapping of {self.parameters['exchanged']}" if "exchanged" in self.parameters else self.method
+            return say("DP, epsilon {epsilon}", epsilon=self.parameters["epsilon"])
+        if "exchanged" in self.parameters:
+            return say("swapping of {exchanged}", exchanged=self.parameters["exchanged"])
+        return str(_TITLES.get(self.method, self.method))
 
     def sentence(self) -> str:
         """What the method did, and what the attack recovered."""
         if self.attack is None:
-            return f"{self.title}: {self.did} There is nothing to attack."
+            return say("{title}: {did} There is nothing to attack.", title=self.title, did=self.did)
         done = self.attack
-        said = (
-            f"{self.title}: {self.did} Of {done.trials} people {done.sure} were recovered beyond doubt and "
-            f"{done.right} named rightly ({done.rate:.0%}; interval {done.low:.0%} to {done.high:.0%})."
+        said = say(
+            "{title}: {did} Of {trials} people {sure} were recovered beyond doubt and {right} named rightly "
+            "({rate:.0%}; interval {low:.0%} to {high:.0%}).",
+            title=self.title,
+            did=self.did,
+            trials=done.trials,
+            sure=done.sure,
+            right=done.right,
+            rate=done.rate,
+            low=done.low,
+            high=done.high,
         )
-        return said if done.ceiling is None else f"{said} On average no attack can name more than {done.ceiling:.1%}."
+        if done.ceiling is None:
+            return said
+        bound = say("On average no attack can name more than {ceiling:.1%}.", ceiling=done.ceiling)
+        return f"{said} {bound}"
 
     def to_dict(self) -> dict[str, object]:
         return {
@@ -119,17 +146,21 @@ class MethodsComparison:
 
     def sentences(self) -> Iterator[str]:
         """How errors are meant and the attack goes, then one sentence or more for each method."""
-        yield (
-            "Errors are those of the shown cells, in the unit of the table; what is random was drawn "
-            f"{_DRAWS} times, and its mean and its largest error are averages over the draws."
+        yield say(
+            "Errors are those of the shown cells, in the unit of the table; what is random was drawn {draws} times, "
+            "and its mean and its largest error are averages over the draws.",
+            draws=_DRAWS,
         )
-        yield (
+        yield say(
             "The attack: an outsider sees the table with everyone and without one person, knows all of that person's "
-            f"keys but {self.target}, what they add, and how common each category of {self.target} is among people "
-            "with the same other keys. Where single queries are answered, they also ask about people they can name."
+            "keys but {target}, what they add, and how common each category of {target} is among people with the same "
+            "other keys. Where single queries are answered, they also ask about people they can name.",
+            target=self.target,
         )
         if self.base_rate is not None:
-            yield f"Naming the most common category, without any table, is right for {self.base_rate:.0%}."
+            yield say(
+                "Naming the most common category, without any table, is right for {rate:.0%}.", rate=self.base_rate
+            )
         yield from self.notes
         yield from (line.sentence() for line in self.lines)
 
@@ -188,7 +219,11 @@ def compare(
     """
     require_whole(trials, parameter="trials", least=1, most=MOST_TRIALS)
     if not 1 <= len(private) <= MOST_RELEASES:
-        raise ParameterInvalid(parameter="epsilons", rule=f"must be 1 to {MOST_RELEASES}", given=str(len(private)))
+        raise ParameterInvalid(
+            parameter="epsilons",
+            rule=say("must be 1 to {most_releases}", most_releases=MOST_RELEASES),
+            given=str(len(private)),
+        )
     index = len(holdings.layout.sizes) - 1 if target is None else target
     require_whole(index, parameter="target", least=0, most=len(holdings.layout.sizes) - 1)
     chosen = list_methods(holdings, target=index) if methods is None else tuple(methods)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from discreet.catalogue import say
 from discreet.guarantees import Unproven
 from discreet.lab.today.differencing import OutsiderVerdict, conclude, deduce
 from discreet.lab.today.holdings import Figures, Hidden, Holdings, Integers, Person, Published, require_whole
@@ -45,8 +46,12 @@ class OverlapControl:
             answered[margin] = np.asarray(given)
         return Published(
             method="overlap control",
-            did=f"Figures about fewer than {self.least} people, or about more than {self.overlap} of the people of an "
-            "earlier figure, are refused; cells are asked for before margins, and what is answered is exact.",
+            did=say(
+                "Figures about fewer than {least} people, or about more than {overlap} of the people of an earlier "
+                "figure, are refused; cells are asked for before margins, and what is answered is exact.",
+                least=self.least,
+                overlap=self.overlap,
+            ),
             parameters={"least": self.least, "overlap": self.overlap},
             guarantee=Unproven("exact answers; sets that overlap little enough still give one person away"),
             figures={margin: np.where(answered[margin], holdings.margin(margin), 0) for margin in margins},

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from discreet.catalogue import say
 from discreet.guarantees import Unproven
 from discreet.lab.today.differencing import OutsiderVerdict, conclude
 from discreet.lab.today.holdings import Figures, Hidden, Holdings, Integers, Person, Published, require_whole
@@ -40,8 +41,13 @@ class Partitioning:
         name = holdings.name(self.along)
         return Published(
             method="partitioning",
-            did=f"Cells are joined along {name} to groups of at least {self.least} people, {joined} of them of several "
-            "cells; figures of whole groups are exact, others are refused.",
+            did=say(
+                "Cells are joined along {name} to groups of at least {least} people, {joined} of them of several "
+                "cells; figures of whole groups are exact, others are refused.",
+                name=name,
+                least=self.least,
+                joined=joined,
+            ),
             parameters={"along": name, "least": self.least},
             guarantee=Unproven("exact figures of groups; one that changes between two editions gives a person away"),
             figures={margin: np.where(hidden[margin], 0, holdings.margin(margin)) for margin in margins},

@@ -14,6 +14,7 @@ from math import inf
 
 import numpy as np
 
+from discreet.catalogue import say
 from discreet.errors import ParameterInvalid
 from discreet.guarantees import Unproven
 from discreet.lab.today.holdings import Holdings, Integers, Person, Published, require_whole
@@ -38,7 +39,7 @@ class FixedPerturbation:
         require_whole(self.perturbed, parameter="perturbed", least=0)
         for name, value in (("share", self.share), ("spread", self.spread)):
             if not isinstance(value, (int, float)) or not 0 <= value <= 1:
-                raise ParameterInvalid(parameter=name, rule="must lie between 0 and 1", given=str(value))
+                raise ParameterInvalid(parameter=name, rule=say("must lie between 0 and 1"), given=str(value))
 
     def apply(self, holdings: Holdings, *, rng: np.random.Generator | None = None) -> Published:
         """A file changed afresh at every call."""
@@ -49,17 +50,26 @@ class FixedPerturbation:
         margins = holdings.layout.margins
         name = holdings.name(self.perturbed)
         if holdings.magnitude:
-            did = f"What each person adds is multiplied once by a factor within {100 * self.spread:g}% of 1"
+            did = say(
+                "What each person adds is multiplied once by a factor within {percent:g}% of 1; the table of the "
+                "changed file is exact.",
+                percent=100 * self.spread,
+            )
             parameters: dict[str, object] = {"spread": self.spread}
             _, values, people = holdings.rows()
             reach = dict.fromkeys(margins, float(self.spread * (np.abs(values) @ people) + people.sum()))
         else:
-            did = f"{100 * self.share:g}% of the people get a {name} drawn at random, once"
+            did = say(
+                "{percent:g}% of the people get a {name} drawn at random, once; the table of the changed file is "
+                "exact.",
+                percent=100 * self.share,
+                name=name,
+            )
             parameters = {"share": self.share, "perturbed": name}
             reach = {margin: inf if self.perturbed in margin else 0.0 for margin in margins}
         return Published(
             method="fixed perturbation",
-            did=f"{did}; the table of the changed file is exact.",
+            did=did,
             parameters=parameters,
             guarantee=Unproven("a changed record still joins and leaves the table as one person"),
             figures={margin: keep_keys(cells, margin) for margin in margins},

@@ -16,6 +16,7 @@ from math import exp, inf
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.catalogue import say
 from discreet.guarantees import ApproxDP, Guarantee, Neighbours, PureDP, text
 from discreet.lab.today.differencing import OutsiderVerdict, conclude, read_line
 from discreet.lab.today.holdings import Figures, Holdings, Person, Published
@@ -62,7 +63,7 @@ def publish_private(release: PrivateRelease, holdings: Holdings) -> Published:
     margins = holdings.layout.margins
     return Published(
         method="differential privacy",
-        did="Noise that hides any one person is added; margins are the sums of the published cells.",
+        did=say("Noise that hides any one person is added; margins are the sums of the published cells."),
         parameters={"epsilon": text(release.epsilon)},
         guarantee=release.guarantee,
         figures={margin: keep_keys(cells, margin) for margin in margins},

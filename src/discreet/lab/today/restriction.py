@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from discreet.catalogue import say
 from discreet.guarantees import Unproven
 from discreet.lab.today.holdings import Hidden, Holdings, Published, require_whole
 from discreet.tables import keep_keys
@@ -36,8 +37,11 @@ class SetSizeRestriction:
         hidden = {margin: np.asarray((counts < self.least) | (counts > most)) for margin, counts in people.items()}
         return Published(
             method="set-size restriction",
-            did=f"Figures about fewer than {self.least} people, or more than all but {self.least}, are refused; "
-            "the rest is exact.",
+            did=say(
+                "Figures about fewer than {least} people, or more than all but {least}, are refused; the rest is "
+                "exact.",
+                least=self.least,
+            ),
             parameters={"least": self.least},
             guarantee=Unproven("exact answers; refused ones follow from those that are given"),
             figures={margin: np.where(hidden[margin], 0, holdings.margin(margin)) for margin in margins},

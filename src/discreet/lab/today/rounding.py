@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from discreet.catalogue import say
 from discreet.guarantees import Unproven
 from discreet.lab.today.holdings import Holdings, Integers, Published, require_whole
 
@@ -33,8 +34,10 @@ class SystematicRounding:
             holdings,
             lambda figures: (2 * figures + self.base) // (2 * self.base) * self.base,
             method="systematic rounding",
-            did=f"Every cell and margin is rounded to the nearest multiple of {holdings.in_units(self.base):,}, each "
-            "for itself.",
+            did=say(
+                "Every cell and margin is rounded to the nearest multiple of {base:,}, each for itself.",
+                base=holdings.in_units(self.base),
+            ),
             base=self.base,
             reach=self.base // 2,
             steady=True,
@@ -63,8 +66,10 @@ class RandomRounding:
             holdings,
             round_at_random,
             method="random rounding",
-            did=f"Every cell and margin is rounded at random to a multiple of {holdings.in_units(self.base):,} beside "
-            "it, each for itself.",
+            did=say(
+                "Every cell and margin is rounded at random to a multiple of {base:,} beside it, each for itself.",
+                base=holdings.in_units(self.base),
+            ),
             base=self.base,
             reach=self.base - 1,
             steady=False,

@@ -15,6 +15,7 @@ from time import monotonic
 
 import numpy as np
 
+from discreet.catalogue import say
 from discreet.errors import ParameterInvalid
 from discreet.guarantees import Unproven
 from discreet.lab.today.feasibility import Figure, Pattern
@@ -51,7 +52,9 @@ class Suppression:
         if self.protection is not None:
             require_whole(self.protection, parameter="protection", least=1)
         if not 0 < self.seconds <= 3600:
-            raise ParameterInvalid(parameter="seconds", rule="must lie between 0 and 3600", given=str(self.seconds))
+            raise ParameterInvalid(
+                parameter="seconds", rule=say("must lie between 0 and 3600"), given=str(self.seconds)
+            )
 
     def apply(self, holdings: Holdings, *, rng: np.random.Generator | None = None) -> Published:
         """Nothing is drawn: figures are exact or hidden."""
@@ -59,12 +62,19 @@ class Suppression:
         hidden = {margin: mask.copy() for margin, mask in unsafe.items()}
         audited = self._complete(holdings, unsafe, hidden)
         first, all_hidden = (sum(int(mask.sum()) for mask in masks.values()) for masks in (unsafe, hidden))
-        checked = "" if audited else f" The audit stopped after {self.seconds:g} s."
+        done = say(
+            "So many are hidden for their own sake: {first}; so that no sum gives them away: {more} more. The rest is "
+            "exact.",
+            first=first,
+            more=all_hidden - first,
+        )
+        if not audited:
+            stopped = say("The audit stopped after {seconds:g} s.", seconds=self.seconds)
+            done = f"{done} {stopped}"
         margins = holdings.layout.margins
         return Published(
             method="suppression",
-            did=f"{self._rule(holdings)} So many are hidden for their own sake: {first}; so that no sum gives them "
-            f"away: {all_hidden - first} more. The rest is exact.{checked}",
+            did=f"{self._rule(holdings)} {done}",
             parameters=self._parameters(holdings, audited=audited),
             guarantee=Unproven("exact figures; hidden ones are safe only from those who see one table and know nobody"),
             figures={margin: np.where(hidden[margin], 0, holdings.margin(margin)) for margin in margins},
@@ -126,11 +136,28 @@ class Suppression:
         return float(self.protection or self.threshold)
 
     def _rule(self, holdings: Holdings) -> str:
-        zeros = " (zeros are shown)" if self.show_zeros else ""
-        dominated = (
-            f", or more than {self.percent}% of which the largest {self.dominant} add," if holdings.magnitude else ""
+        if not holdings.magnitude:
+            if self.show_zeros:
+                return say(
+                    "Figures about fewer than {threshold} people (zeros are shown) are hidden.",
+                    threshold=self.threshold,
+                )
+            return say("Figures about fewer than {threshold} people are hidden.", threshold=self.threshold)
+        if self.show_zeros:
+            return say(
+                "Figures about fewer than {threshold} people (zeros are shown), or more than {percent}% of which the "
+                "largest {dominant} add, are hidden.",
+                threshold=self.threshold,
+                percent=self.percent,
+                dominant=self.dominant,
+            )
+        return say(
+            "Figures about fewer than {threshold} people, or more than {percent}% of which the largest {dominant} add, "
+            "are hidden.",
+            threshold=self.threshold,
+            percent=self.percent,
+            dominant=self.dominant,
         )
-        return f"Figures about fewer than {self.threshold} people{zeros}{dominated} are hidden."
 
     def _parameters(self, holdings: Holdings, *, audited: bool) -> dict[str, object]:
         result: dict[str, object] = {"threshold": self.threshold, "show_zeros": self.show_zeros, "audited": audited}

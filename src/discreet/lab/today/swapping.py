@@ -14,6 +14,7 @@ from math import inf
 
 import numpy as np
 
+from discreet.catalogue import say
 from discreet.errors import ParameterInvalid
 from discreet.guarantees import Unproven
 from discreet.lab.today.holdings import Holdings, Integers, Published
@@ -45,7 +46,7 @@ class RecordSwapping:
 
     def __post_init__(self) -> None:
         if not isinstance(self.share, (int, float)) or not 0 <= self.share <= 1:
-            raise ParameterInvalid(parameter="share", rule="must lie between 0 and 1", given=str(self.share))
+            raise ParameterInvalid(parameter="share", rule=say("must lie between 0 and 1"), given=str(self.share))
 
     def apply(self, holdings: Holdings, *, rng: np.random.Generator | None = None) -> Published:
         """Fresh draws at every call."""
@@ -55,13 +56,27 @@ class RecordSwapping:
         """A table of the swapped file, with its margins."""
         margins = holdings.layout.margins
         matched = self.partners_agree_on(holdings)
-        agree = f"who agree on {', '.join(map(holdings.name, matched))}" if matched else "whoever they are"
-        same = " Here every count stays as it is." if self._changes_nothing(holdings) else ""
-        traded = holdings.name(self.exchanged)
+        traded, percent = holdings.name(self.exchanged), 100 * self.share
+        if matched:
+            did = say(
+                "{percent:g}% of the people trade their {traded} with others, who agree on {matched}; the table of the "
+                "traded file is exact, and figures that do not keep {traded} are as held.",
+                percent=percent,
+                traded=traded,
+                matched=", ".join(map(holdings.name, matched)),
+            )
+        else:
+            did = say(
+                "{percent:g}% of the people trade their {traded} with others, whoever they are; the table of the "
+                "traded file is exact, and figures that do not keep {traded} are as held.",
+                percent=percent,
+                traded=traded,
+            )
+        if self._changes_nothing(holdings):
+            did = f"{did} {say('Here every count stays as it is.')}"
         return Published(
             method="record swapping",
-            did=f"{100 * self.share:g}% of the people trade their {traded} with others, {agree}; the table of the "
-            f"traded file is exact, and figures that do not keep {traded} are as held.{same}",
+            did=did,
             parameters={
                 "share": self.share,
                 "exchanged": traded,
@@ -80,7 +95,7 @@ class RecordSwapping:
         if self.exchanged not in indices:
             raise ParameterInvalid(
                 parameter="exchanged",
-                rule=f"must be the place of a key, below {len(indices)}",
+                rule=say("must be the place of a key, below {count}", count=len(indices)),
                 given=str(self.exchanged),
             )
         others = tuple(index for index in indices if index != self.exchanged)
@@ -88,7 +103,9 @@ class RecordSwapping:
             return others if holdings.magnitude else others[:-1]
         if not set(self.matched) <= set(others):
             raise ParameterInvalid(
-                parameter="matched", rule="must be places of keys other than the exchanged one", given=str(self.matched)
+                parameter="matched",
+                rule=say("must be places of keys other than the exchanged one"),
+                given=str(self.matched),
             )
         return tuple(sorted(set(self.matched)))
 

@@ -12,6 +12,7 @@ from typing import cast
 
 import numpy as np
 
+from discreet.catalogue import Phrase, language, say
 from discreet.engines import Engine, Histogram, Measured, take_margin
 from discreet.errors import ParameterInvalid, QueryRefused
 from discreet.guarantees import ExactLike, Guarantee, Neighbours, PureDP, Unproven, exact
@@ -38,7 +39,9 @@ from discreet.workspace import Workspace
 __all__ = ["TableRelease", "compare_table"]
 
 _MOST_CELLS = 20_000
-_REASON = "the exact table was compared with suppression, rounding, restricted queries, swapping and perturbation"
+_REASON = Phrase(
+    "the exact table was compared with suppression, rounding, restricted queries, swapping and perturbation"
+).en  # as the ledger keeps it
 
 
 def compare_table(
@@ -57,7 +60,11 @@ def compare_table(
     _require_comparable(formed)
     require_whole(trials, parameter="trials", least=1, most=MOST_TRIALS)
     if not 1 <= len(epsilons) <= MOST_RELEASES:
-        raise ParameterInvalid(parameter="epsilons", rule=f"must be 1 to {MOST_RELEASES}", given=str(len(epsilons)))
+        raise ParameterInvalid(
+            parameter="epsilons",
+            rule=say("must be 1 to {most_releases}", most_releases=MOST_RELEASES),
+            given=str(len(epsilons)),
+        )
     require_scipy()
     check_terms(list(formed.cards.values()), ledger)
     ledger.require_analyst(analyst)
@@ -83,7 +90,7 @@ def compare_table(
         target=target,
         neighbours=formed.card.neighbours,
         bounded=not public or formed.card.neighbours is Neighbours.ADD_REMOVE,
-        title=formed.title.en,
+        title=formed.title.text(language()),
         notes=_notes(formed),
         progress=progress,
     )
@@ -92,11 +99,15 @@ def compare_table(
 def _require_comparable(formed: Formed) -> None:
     if len(formed.plan.measures) != 1:
         raise QueryRefused(
-            "tables of one count or total are compared. Ask without a mean and without --sampling.", part="compare"
+            say("tables of one count or total are compared. Ask without a mean and without --sampling."), part="compare"
         )
     if formed.plan.cell_count > _MOST_CELLS:
         raise QueryRefused(
-            f"the table has {formed.plan.cell_count:,} cells; at most {_MOST_CELLS:,} are compared. Cut keys.",
+            say(
+                "the table has {cell_count:,} cells; at most {most_cells:,} are compared. Cut keys.",
+                cell_count=formed.plan.cell_count,
+                most_cells=_MOST_CELLS,
+            ),
             part="compare",
         )
 
@@ -113,8 +124,11 @@ def _notes(formed: Formed) -> tuple[str, ...]:
     if rows == 1:
         return ()
     return (
-        f"Today's methods and the attack take each row for a person; here one may have up to {rows}, which "
-        "differential privacy hides together.",
+        say(
+            "Today's methods and the attack take each row for a person; here one may have up to {rows}, which "
+            "differential privacy hides together.",
+            rows=rows,
+        ),
     )
 
 

@@ -13,6 +13,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.catalogue import say
 from discreet.errors import ParameterInvalid
 from discreet.lab.audit import clopper_pearson
 from discreet.lab.today.controlled_rounding import ControlledRounding, require_scipy
@@ -124,7 +125,7 @@ def attack_once(
     if target not in range(len(holdings.layout.sizes)):
         raise ParameterInvalid(
             parameter="target",
-            rule=f"must be the place of a key, below {len(holdings.layout.sizes)}",
+            rule=say("must be the place of a key, below {count}", count=len(holdings.layout.sizes)),
             given=str(target),
         )
     drawn = np.random.default_rng() if rng is None else rng

@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
+from discreet.catalogue import say
 from discreet.errors import LedgerUnavailable
 
 __all__ = ["filesystem_of", "is_network", "refuse_network_drive"]
@@ -89,8 +90,12 @@ def refuse_network_drive(path: Path) -> None:
     kind = filesystem_of(path.resolve(), mounts)
     if kind is not None and is_network(kind):
         raise LedgerUnavailable(
-            f"The ledger '{path}' lies on a network drive ({kind}), where SQLite cannot keep it safe. "
-            "Put the workspace on a local disk, or keep the ledger in PostgreSQL.",
+            say(
+                "The ledger '{path}' lies on a network drive ({kind}), where SQLite cannot keep it safe. Put the "
+                "workspace on a local disk, or keep the ledger in PostgreSQL.",
+                path=path,
+                kind=kind,
+            ),
             path=str(path),
             filesystem=kind,
         )

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 
+from discreet.catalogue import Phrase, say
 from discreet.errors import ExtraMissing, LedgerUnavailable, Refused
 from discreet.ledger.events import Event, sha256_hex
 from discreet.ledger.stores.store import PATIENCE_SECONDS, Head, ProcessConnection, StoreDialect, Transaction, damaged
@@ -90,8 +91,11 @@ class PostgresStore:
         with self._connection.turn(), self._as_refusals(), self._transaction("BEGIN") as transaction:
             if self._exists():
                 raise LedgerUnavailable(
-                    f"A ledger is already in the schema '{self._schema}'; it is never replaced. Open it, or "
-                    "choose another schema.",
+                    say(
+                        "A ledger is already in the schema '{schema}'; it is never replaced. Open it, or choose "
+                        "another schema.",
+                        schema=self._schema,
+                    ),
                     schema=self._schema,
                 )
             self._connection.get().execute(_SCHEMA.format(schema=self._schema))
@@ -155,10 +159,10 @@ class PostgresStore:
             by_table = read(dict.fromkeys(("indexscan", "indexonlyscan", "bitmapscan"), "off") | {"seqscan": "on"})
             by_index = read(dict.fromkeys(("indexscan", "indexonlyscan", "bitmapscan"), "on") | {"seqscan": "off"})
             if by_table != by_index:
-                raise damaged("an index of PostgreSQL does not hold what its table does")
+                raise damaged(say("an index of PostgreSQL does not hold what its table does"))
             lost = "SELECT 1 FROM answers LEFT JOIN events USING (sequence) WHERE events.sequence IS NULL LIMIT 1"
             if connection.execute(lost.encode()).fetchone() is not None:
-                raise damaged("an answer stands for an event that is not there")
+                raise damaged(say("an answer stands for an event that is not there"))
 
     def close(self) -> None:
         self._connection.close()
@@ -196,12 +200,15 @@ class PostgresStore:
         try:
             import psycopg
         except ImportError:
-            raise ExtraMissing(needed_for="A ledger in PostgreSQL", extra="postgres") from None
+            raise ExtraMissing(needed_for=Phrase("A ledger in PostgreSQL"), extra="postgres") from None
         dsn = os.environ.get(self._dsn_env)
         if not dsn:
             raise LedgerUnavailable(
-                f"The ledger is in PostgreSQL and the environment variable '{self._dsn_env}' is not set. "
-                "Set it to the connection string of the database.",
+                say(
+                    "The ledger is in PostgreSQL and the environment variable '{variable}' is not set. Set it to the "
+                    "connection string of the database.",
+                    variable=self._dsn_env,
+                ),
                 variable=self._dsn_env,
             )
         connection = psycopg.connect(dsn, autocommit=True, application_name="discreet ledger", client_encoding="utf8")
@@ -209,7 +216,7 @@ class PostgresStore:
         if syncs is None or syncs[0] != "on":
             connection.close()
             raise LedgerUnavailable(
-                "The PostgreSQL server runs with fsync = off and may forget charges. Turn it on and ask again."
+                say("The PostgreSQL server runs with fsync = off and may forget charges. Turn it on and ask again.")
             )
         return connection
 
@@ -228,18 +235,24 @@ class PostgresStore:
 
             if isinstance(error, psycopg.errors.UndefinedTable | psycopg.errors.InvalidSchemaName):
                 raise LedgerUnavailable(
-                    f"The ledger's schema '{self._schema}' is missing. A budget is never made anew: restore "
-                    "it from a copy that verifies.",
+                    say(
+                        "The ledger's schema '{schema}' is missing. A budget is never made anew: restore it from a "
+                        "copy that verifies.",
+                        schema=self._schema,
+                    ),
                     schema=self._schema,
                 ) from None
             if isinstance(error, _damage()):
-                raise damaged(f"PostgreSQL says {type(error).__name__}") from None
+                raise damaged(say("PostgreSQL says {name}", name=type(error).__name__)) from None
             if not isinstance(error, psycopg.Error):
                 raise
             raise LedgerUnavailable(
-                f"The ledger in PostgreSQL (variable '{self._dsn_env}') cannot be used: "
-                f"{type(error).__name__}. Nothing was answered; ask again with the same request id once the "
-                "server is well.",
+                say(
+                    "The ledger in PostgreSQL (variable '{variable}') cannot be used: {reason}. Nothing was answered; "
+                    "ask again with the same request id once the server is well.",
+                    variable=self._dsn_env,
+                    reason=type(error).__name__,
+                ),
                 variable=self._dsn_env,
                 reason=type(error).__name__,
             ) from None

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
 
+from discreet.catalogue import say
 from discreet.errors import LedgerUnavailable, Refused
 from discreet.files import put_in_place, sync
 from discreet.ledger.events import Event
@@ -33,6 +34,7 @@ from discreet.ledger.stores.store import (
     Transaction,
     damaged,
 )
+from discreet.paths import tell_reason
 
 __all__ = ["SqliteStore", "set_aside"]
 
@@ -102,7 +104,10 @@ class SqliteStore:
                 put_in_place(staged, self._path, fresh=True)
             except FileExistsError:
                 raise LedgerUnavailable(
-                    f"A ledger is already at '{self._path}'; it is never replaced. Open it, or choose another folder.",
+                    say(
+                        "A ledger is already at '{path}'; it is never replaced. Open it, or choose another folder.",
+                        path=self._path,
+                    ),
                     path=str(self._path),
                 ) from None
             finally:
@@ -118,7 +123,7 @@ class SqliteStore:
         with self._connection.turn(), _as_refusals(self._path):
             _identify(self._path)
             if _sealed_off(self._path):
-                raise _unavailable(self._path, "its folder can only be read")
+                raise _unavailable(self._path, say("its folder can only be read"))
             with _queue(Path(f"{self._path}.lock")), self._transaction("BEGIN IMMEDIATE") as transaction:
                 yield transaction
 
@@ -149,9 +154,9 @@ class SqliteStore:
         with self._connection.turn(), _as_refusals(self._path), self._transaction("BEGIN"):
             connection = self._connection.get()
             if [tuple(row) for row in connection.execute("PRAGMA integrity_check")] != [("ok",)]:
-                raise damaged("SQLite's own check of the file finds fault with it")
+                raise damaged(say("SQLite's own check of the file finds fault with it"))
             if connection.execute("PRAGMA foreign_key_check").fetchone() is not None:
-                raise damaged("an answer or the head stands for an event that is not there")
+                raise damaged(say("an answer or the head stands for an event that is not there"))
 
     def close(self) -> None:
         self._connection.close()
@@ -278,7 +283,7 @@ def _copy_aside(path: Path) -> tuple[Path, _Mark]:
                     shutil.copyfile(f"{path}-wal", log)
             if _marks(path) == before:
                 return folder, before
-        raise _unavailable(path, "it changes while it is read, and its folder can only be read")
+        raise _unavailable(path, say("it changes while it is read, and its folder can only be read"))
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
@@ -330,14 +335,18 @@ def _as_refusals(path: Path) -> Iterator[None]:
         raise
     except FileNotFoundError:
         raise LedgerUnavailable(
-            f"The ledger '{path}' is missing. A budget is never made anew: restore the file from a copy that verifies.",
+            say(
+                "The ledger '{path}' is missing. A budget is never made anew: restore the file from a copy that "
+                "verifies.",
+                path=path,
+            ),
             path=str(path),
         ) from None
     except OSError as error:
-        raise _unavailable(path, os.strerror(error.errno or 0)) from None
+        raise _unavailable(path, tell_reason(error)) from None
     except UnicodeDecodeError:
         # The driver reads SQLite's sentences, which quote a schema that is no text any more.
-        raise damaged("SQLite says that its schema cannot be read") from None
+        raise damaged(say("SQLite says that its schema cannot be read")) from None
     except MemoryError:
         raise _unavailable(path, "SQLITE_NOMEM") from None
     except sqlite3.Error as error:
@@ -345,14 +354,18 @@ def _as_refusals(path: Path) -> Iterator[None]:
         code = getattr(error, "sqlite_errorcode", None)
         # An error without a code is the driver's: what was stored cannot be given as Python has it.
         if code is None or (code & _PRIMARY_CODE) in _DAMAGE:
-            raise damaged(f"SQLite says {name or type(error).__name__}") from None
+            raise damaged(say("SQLite says {name}", name=name or type(error).__name__)) from None
         raise _unavailable(path, str(name)) from None
 
 
 def _unavailable(path: Path, reason: str) -> LedgerUnavailable:
     return LedgerUnavailable(
-        f"The ledger '{path}' cannot be used ({reason}). Nothing was answered; see that its folder is "
-        "writable and its disk has room, then ask again with the same request id.",
+        say(
+            "The ledger '{path}' cannot be used ({reason}). Nothing was answered; see that its folder is writable and "
+            "its disk has room, then ask again with the same request id.",
+            path=path,
+            reason=reason,
+        ),
         path=str(path),
         reason=reason,
     )

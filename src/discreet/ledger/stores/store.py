@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar
 
+from discreet.catalogue import say
 from discreet.errors import LedgerDamaged, LedgerUnavailable
 from discreet.ledger.events import Event, EventKind, KindUnknown, require_payload, sha256_hex
 
@@ -156,11 +157,11 @@ class Transaction:
     def head(self) -> Head:
         row = self._run("SELECT format, sequence, hash, standing, mac FROM head", ()).fetchone()
         if row is None:
-            raise damaged("its head is missing")
+            raise damaged(say("its head is missing"))
         if row[0] not in KNOWN_FORMATS:
             if isinstance(row[0], int) and row[0] > max(KNOWN_FORMATS):
-                raise newer("its format is not one that this version knows")
-            raise damaged("its head is of no known format")
+                raise newer(say("its format is not one that this version knows"))
+            raise damaged(say("its head is of no known format"))
         self.format = int(row[0])
         return _checked_head(row[1:])
 
@@ -248,7 +249,7 @@ class Transaction:
         try:
             return [_checked_offer(row[:4]) for row in rows if row[4] is None]
         except _UNREADABLE:
-            raise damaged("a charge is not one") from None
+            raise damaged(say("a charge is not one")) from None
 
     def find_linked(self, *, reservation: str, question: str) -> Event | None:
         """The linked count that answered a question first."""
@@ -395,29 +396,42 @@ def lookups(event: Event) -> tuple[str | None, str | None, str | None]:
 
 
 def damaged(what: str, *, sequence: int | None = None) -> LedgerDamaged:
-    where = "" if sequence is None else f" at event {sequence}"
-    return LedgerDamaged(
-        f"The ledger does not hold{where}: {what}. Nothing is answered until a custodian restores it from a "
-        "copy that verifies (discreet ledger verify).",
-        sequence=sequence,
-    )
+    """The refusal of a ledger that is not what it was: `what` is wrong with it."""
+    if sequence is None:
+        told = say(
+            "The ledger does not hold: {what}. Nothing is answered until a custodian restores it from a copy that "
+            "verifies (discreet ledger verify).",
+            what=what,
+        )
+    else:
+        told = say(
+            "The ledger does not hold at event {sequence}: {what}. Nothing is answered until a custodian restores it "
+            "from a copy that verifies (discreet ledger verify).",
+            sequence=sequence,
+            what=what,
+        )
+    return LedgerDamaged(told, sequence=sequence)
 
 
 def newer(what: str) -> LedgerUnavailable:
     """What a later version wrote is no damage; and not knowing what it does to the budget, this one answers nothing."""
     return LedgerUnavailable(
-        f"The ledger was written by a newer version of Discreet: {what}. Nothing was answered; install that version."
+        say(
+            "The ledger was written by a newer version of Discreet: {what}. Nothing was answered; install that "
+            "version.",
+            what=what,
+        )
     )
 
 
 def answer_gone(charge: int) -> LedgerDamaged:
-    return damaged("it was answered and its answer is gone; it is not drawn again", sequence=charge)
+    return damaged(say("it was answered and its answer is gone; it is not drawn again"), sequence=charge)
 
 
 def _checked_head(row: Sequence[Any]) -> Head:
     sequence, digest, standing, mac = row
     if not (_is_number(sequence) and _is_digest(digest) and _is_digest(mac) and isinstance(standing, str)):
-        raise damaged("its head is not one")
+        raise damaged(say("its head is not one"))
     return Head(sequence, digest, standing, mac)
 
 
@@ -426,15 +440,15 @@ def _checked_event(row: Sequence[Any]) -> Event:
     text = sequence if _is_number(sequence) else None
     try:
         if sha256_hex(body.encode()) != stored_hash:
-            raise damaged("its bytes do not have the hash stored beside them", sequence=text)
+            raise damaged(say("its bytes do not have the hash stored beside them"), sequence=text)
         event = _read_event(body)
         columns = (event.sequence, event.kind.value, event.population, *lookups(event))
     except KindUnknown:
-        raise newer(f"its event {text} is of a kind that this version does not know") from None
+        raise newer(say("its event {sequence} is of a kind that this version does not know", sequence=text)) from None
     except _UNREADABLE:
-        raise damaged("its bytes are not an event", sequence=text) from None
+        raise damaged(say("its bytes are not an event"), sequence=text) from None
     if columns != (sequence, kind, population, analyst, request_id, plan_hash):
-        raise damaged("its columns disagree with its bytes", sequence=text)
+        raise damaged(say("its columns disagree with its bytes"), sequence=text)
     return event
 
 
@@ -463,10 +477,10 @@ def _checked_answer(row: Sequence[Any]) -> AnswerRow:
     sequence, digest, content = row
     text = sequence if _is_number(sequence) else None
     if text is None or not _is_digest(digest) or not isinstance(content, bytes | bytearray | memoryview):
-        raise damaged("a stored answer is not one", sequence=text)
+        raise damaged(say("a stored answer is not one"), sequence=text)
     answer = AnswerRow(sequence=sequence, sha256=digest, answer=bytes(content))
     if sha256_hex(answer.answer) != answer.sha256:
-        raise damaged("the stored answer does not have the hash stored beside it", sequence=text)
+        raise damaged(say("the stored answer does not have the hash stored beside it"), sequence=text)
     return answer
 
 

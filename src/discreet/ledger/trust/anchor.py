@@ -16,9 +16,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from discreet.catalogue import say
 from discreet.errors import LedgerDamaged, LedgerUnavailable
 from discreet.ledger.trust.seal import Seal
-from discreet.paths import AnyPath, as_path, open_descriptor, read_regular
+from discreet.paths import AnyPath, as_path, open_descriptor, read_regular, tell_reason
 
 __all__ = ["Anchor", "AnchorLine", "HeldAnchor", "complete"]
 
@@ -86,7 +87,10 @@ class Anchor:
     def require_absent(self) -> None:
         if self.path.exists():
             raise LedgerUnavailable(
-                f"The anchor '{self.path}' already speaks of a ledger. Restore that ledger, or choose another anchor.",
+                say(
+                    "The anchor '{path}' already speaks of a ledger. Restore that ledger, or choose another anchor.",
+                    path=self.path,
+                ),
                 path=str(self.path),
             )
 
@@ -181,7 +185,7 @@ def _newest(lines: Iterable[AnchorLine], path: Path) -> AnchorLine:
             newest = line
     if newest is None:
         raise LedgerDamaged(
-            f"The anchor '{path}' holds no head. Restore it, or replace it with: discreet ledger anchor",
+            say("The anchor '{path}' holds no head. Restore it, or replace it with: discreet ledger anchor", path=path),
             path=str(path),
         )
     return newest
@@ -192,10 +196,14 @@ def _as_unusable(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        reason = error.strerror or "the system refused"
+        reason = tell_reason(error)
         raise LedgerUnavailable(
-            f"The anchor '{path}' cannot be used ({reason}). Nothing was answered; make it readable "
-            "and writable, then ask again with the same request id.",
+            say(
+                "The anchor '{path}' cannot be used ({reason}). Nothing was answered; make it readable and "
+                "writable, then ask again with the same request id.",
+                path=path,
+                reason=reason,
+            ),
             path=str(path),
             reason=reason,
         ) from None

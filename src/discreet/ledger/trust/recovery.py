@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 
+from discreet.catalogue import say
 from discreet.errors import LedgerDamaged, LedgerUnavailable, Refused
 from discreet.files import check_path
 from discreet.guarantees import text
@@ -57,7 +58,7 @@ def backup_ledger(config: LedgerConfig, file: AnyPath) -> int:
     """Write the ledger as it stands at one moment into a file that must not be there; how many events it has."""
     file = as_path(file, "backup")
     if file.exists():
-        raise Refused(f"'{file}' is there already; a backup never replaces a file. Choose another name.")
+        raise Refused(say("'{file}' is there already; a backup never replaces a file. Choose another name.", file=file))
     check_path(file)
     with closing(choose_store(config)) as store, store.reading() as transaction:
         verify_chain(transaction, Seal(path=config.key_path, workspace_id=config.workspace_id))
@@ -73,7 +74,7 @@ def restore_ledger(config: LedgerConfig, file: AnyPath, *, who: str) -> Restorat
     """
     file = as_path(file, "backup")
     if not file.is_file():
-        raise Refused(f"'{file}' is not a file. Name a backup that 'discreet ledger backup' made.")
+        raise Refused(say("'{file}' is not a file. Name a backup that 'discreet ledger backup' made.", file=file))
     seal = Seal(path=config.key_path, workspace_id=config.workspace_id)
     _refuse_sound(config)
     anchor = None if config.anchor_path is None else Anchor(config.anchor_path)
@@ -138,7 +139,7 @@ def _known_spent(newest: AnchorLine | None, seal: Seal) -> str | None:
     if newest is None or newest.spent is None:
         return None
     if not newest.holds(seal):
-        raise damaged("the key does not vouch for what its anchor says", sequence=newest.sequence)
+        raise damaged(say("the key does not vouch for what its anchor says"), sequence=newest.sequence)
     return newest.spent
 
 
@@ -159,8 +160,10 @@ def _refuse_sound(config: LedgerConfig) -> None:
     except (LedgerDamaged, LedgerUnavailable):
         return
     raise Refused(
-        "The ledger in place is intact and has every event that its anchor knows of: there is nothing to restore. "
-        "Nothing was changed."
+        say(
+            "The ledger in place is intact and has every event that its anchor knows of: there is nothing to "
+            "restore. Nothing was changed."
+        )
     )
 
 

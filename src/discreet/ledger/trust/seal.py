@@ -6,7 +6,6 @@ It lives outside the workspace: whoever can write the workspace but not the key 
 from __future__ import annotations
 
 import hmac
-import os
 import re
 import secrets
 import stat
@@ -17,10 +16,11 @@ from copy import copy
 from pathlib import Path
 from typing import Final
 
+from discreet.catalogue import say
 from discreet.errors import LedgerUnavailable
 from discreet.files import put_in_place, write_whole
 from discreet.ledger.events import canonical_json
-from discreet.paths import AnyPath, as_path, read_regular
+from discreet.paths import AnyPath, as_path, read_regular, tell_reason
 
 __all__ = ["Seal", "create_key", "next_key"]
 
@@ -91,7 +91,7 @@ def create_key(path: Path) -> None:
     except FileExistsError:
         return
     except OSError as error:
-        raise _key_unusable(path, os.strerror(error.errno or 0)) from None
+        raise _key_unusable(path, tell_reason(error)) from None
 
 
 @contextmanager
@@ -118,18 +118,22 @@ def _read_key(path: Path) -> bytes:
         mode = path.stat().st_mode
         content = read_regular(path).decode("ascii", errors="replace")
     except OSError as error:
-        raise _key_unusable(path, os.strerror(error.errno or 0)) from None
+        raise _key_unusable(path, tell_reason(error)) from None
     if sys.platform != "win32" and stat.S_IMODE(mode) & 0o077:
-        raise _key_unusable(path, "others may read it: chmod 600")
+        raise _key_unusable(path, say("others may read it: chmod 600"))
     if not _KEY_TEXT.fullmatch(content):
-        raise _key_unusable(path, "it is not 64 hexadecimal digits")
+        raise _key_unusable(path, say("it is not 64 hexadecimal digits"))
     return bytes.fromhex(content.strip())
 
 
 def _key_unusable(path: Path, reason: str) -> LedgerUnavailable:
     return LedgerUnavailable(
-        f"The ledger's key '{path}' cannot be used ({reason}). Nothing is answered without it; restore it "
-        "from where the custodian keeps it.",
+        say(
+            "The ledger's key '{path}' cannot be used ({reason}). Nothing is answered without it; restore it from "
+            "where the custodian keeps it.",
+            path=path,
+            reason=reason,
+        ),
         path=str(path),
         reason=reason,
     )

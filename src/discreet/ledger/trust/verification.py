@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from discreet.catalogue import say
 from discreet.errors import ParameterInvalid
 from discreet.ledger.book import authenticate
 from discreet.ledger.events import GENESIS, Event, EventKind
@@ -27,12 +28,12 @@ def verify_chain(
     for event in transaction.events():
         walk.take(event)
     if walk.sequence == 0:
-        raise damaged("it has no events")
+        raise damaged(say("it has no events"))
     if authenticate(transaction.head(), transaction, seal) != walk.standing:
-        raise damaged("the standing beside its head is not what its events add up to", sequence=walk.sequence)
+        raise damaged(say("the standing beside its head is not what its events add up to"), sequence=walk.sequence)
     _verify_answers(transaction, walk.answered)
     if noted is not None and noted not in walk.found:
-        raise damaged("the head that was noted down is not in its chain", sequence=walk.sequence)
+        raise damaged(say("the head that was noted down is not in its chain"), sequence=walk.sequence)
     _verify_lines(list(complete(lines)), walk, seal)
     newest = [] if not lines else [walk.found[line.hash] for line in lines[-1:] if line.hash in walk.found]
     return Verification(
@@ -62,9 +63,9 @@ class _Walk:
     def take(self, event: Event) -> None:
         self.sequence += 1
         if event.sequence != self.sequence:
-            raise damaged("an event is missing", sequence=self.sequence)
+            raise damaged(say("an event is missing"), sequence=self.sequence)
         if event.previous != self.previous:
-            raise damaged("it does not follow from the event before it", sequence=self.sequence)
+            raise damaged(say("it does not follow from the event before it"), sequence=self.sequence)
         try:
             self.standing = fold(self.standing, event)
             if event.kind is EventKind.ANSWER:
@@ -72,7 +73,7 @@ class _Walk:
             if event.kind in {EventKind.CHARGE, EventKind.REPLAY}:
                 _note_holder(event, self.answered, self.holders)
         except (ValueError, KeyError, TypeError, ParameterInvalid):
-            raise damaged("it could not have been admitted", sequence=self.sequence) from None
+            raise damaged(say("it could not have been admitted"), sequence=self.sequence) from None
         self.previous = event.hash
         if self.previous in self._wanted:
             self.found[self.previous] = self.sequence
@@ -95,8 +96,10 @@ def require_descent(transaction: Transaction, newest: AnchorLine) -> None:
     if any(_gives_up(item, newest) for item in given_up):
         return
     raise damaged(
-        "its anchor speaks of a head that is not in its chain; another copy of the workspace has been used since, an "
-        "older copy was put back, or its end was cut",
+        say(
+            "its anchor speaks of a head that is not in its chain; another copy of the workspace has been "
+            "used since, an older copy was put back, or its end was cut"
+        ),
         sequence=newest.sequence,
     )
 
@@ -128,7 +131,7 @@ def _verify_answers(transaction: Transaction, answered: Mapping[int, str]) -> No
     stored = {row.sequence: row.sha256 for row in transaction.answers()}
     for sequence in sorted({*stored, *answered}):
         if stored.get(sequence) != answered.get(sequence):
-            raise damaged("its stored answer is not the one that was committed", sequence=sequence)
+            raise damaged(say("its stored answer is not the one that was committed"), sequence=sequence)
 
 
 def _verify_lines(lines: Sequence[AnchorLine], walk: _Walk, seal: Seal) -> None:
@@ -140,17 +143,26 @@ def _verify_lines(lines: Sequence[AnchorLine], walk: _Walk, seal: Seal) -> None:
     elsewhere = [line for line in lines if walk.found.get(line.hash) != line.sequence and line not in excused]
     if elsewhere:
         first = elsewhere[0].sequence
-        cause = "an older copy was put back or its end was cut"
         if first <= walk.sequence:
-            cause = "the chain forks there, because another copy of the workspace was used beside this one"
-        raise damaged(
-            f"{len(elsewhere)} of the {len(lines)} heads of its anchor are of another chain, the first at event "
-            f"{first}; {cause}",
-            sequence=first,
-        )
+            what = say(
+                "{count} of the {all} heads of its anchor are of another chain, the first at event {first}; the chain "
+                "forks there, because another copy of the workspace was used beside this one",
+                count=len(elsewhere),
+                all=len(lines),
+                first=first,
+            )
+        else:
+            what = say(
+                "{count} of the {all} heads of its anchor are of another chain, the first at event {first}; an older "
+                "copy was put back or its end was cut",
+                count=len(elsewhere),
+                all=len(lines),
+                first=first,
+            )
+        raise damaged(what, sequence=first)
     for line in lines:
         if line.sequence > walk.keyed and line not in excused and not line.holds(seal):
-            raise damaged("the key does not vouch for what its anchor says", sequence=line.sequence)
+            raise damaged(say("the key does not vouch for what its anchor says"), sequence=line.sequence)
 
 
 def _given_up(lines: Sequence[AnchorLine], restored: Event) -> Iterator[AnchorLine]:

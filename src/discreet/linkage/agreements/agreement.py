@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from discreet.cards import CardFault
+from discreet.catalogue import Phrase, say
 from discreet.errors import ParameterInvalid, UnknownName
 from discreet.guarantees import text
 from discreet.ledger import canonical_json
@@ -150,16 +151,25 @@ class AgreementTerms:
             if found.name == name:
                 return found
         raise UnknownName(
-            sort="Property", name=name, where="the agreement", known=[item.name for item in self.properties]
+            sort=Phrase("Property"),
+            name=name,
+            where=say("the agreement"),
+            known=[item.name for item in self.properties],
         )
 
     def charge(self, asked: LinkedProperty, kind: LinkedKind, scale: int) -> int:
         """What one member of a unit pays for a request, or a refusal of what was not agreed on."""
         if kind not in self.kinds:
             kinds = ", ".join(item for item in self.kinds if item != GROUPS)
-            raise ParameterInvalid(parameter="kind", rule=f"must be one that was agreed on: {kinds}", given=kind)
+            raise ParameterInvalid(
+                parameter="kind", rule=say("must be one that was agreed on: {kinds}", kinds=kinds), given=kind
+            )
         if (kind is LinkedKind.HISTOGRAM) == asked.single:
-            rule = "must have values for a histogram" if asked.single else "has several values: ask for a histogram"
+            rule = (
+                say("must have values for a histogram")
+                if asked.single
+                else say("has several values: ask for a histogram")
+            )
             raise ParameterInvalid(parameter="property", rule=rule, given=asked.name)
         return self.tariff.charge(kind, scale, cells=len(asked.values), answers=asked.answers)
 
@@ -281,30 +291,43 @@ def _problems(terms: AgreementTerms) -> Iterator[tuple[str, str]]:
     for item in terms.properties:
         where = f"properties.{item.name}"
         if len({value.name for value in item.values}) < len(item.values):
-            yield where, f"values of property '{item.name}' have different names"
+            yield where, say("values of property '{name}' have different names", name=item.name)
         if item.answers > len(item.values):
-            yield f"{where}.answers", f"property '{item.name}' has {len(item.values)} values, fewer than answers"
+            yield (
+                f"{where}.answers",
+                say("property '{name}' has {count} values, fewer than answers", name=item.name, count=len(item.values)),
+            )
         weight = item.weight
         if weight is not None and (weight.most % weight.step or not 1 <= weight.most_steps <= 10**6):
-            yield f"{where}.weight", f"the largest weight of property '{item.name}' is 1 to 1,000,000 whole steps"
+            yield (
+                f"{where}.weight",
+                say("the largest weight of property '{name}' is 1 to 1,000,000 whole steps", name=item.name),
+            )
         if len(item.values) > MOST_ANSWERED:
-            yield where, f"property '{item.name}' has more than {MOST_ANSWERED} values"
+            yield (
+                where,
+                say("property '{name}' has more than {most} values", name=item.name, most=MOST_ANSWERED),
+            )
     if terms.unit not in ("person", "household"):
-        yield "unit", "the unit is a person or a household"
+        yield "unit", say("the unit is a person or a household")
     if terms.largest_sample < terms.people * terms.members:
-        yield "largest_sample", "a sample may hold every id that there can be: nothing may depend on its size"
+        yield "largest_sample", say("a sample may hold every id that there can be: nothing may depend on its size")
     if terms.closing_share * terms.people * terms.closing_epsilon < _LEAST_CLOSING:
-        rule = f"its share × people × its epsilon is at least {_LEAST_CLOSING}"
-        yield "closing", f"with so few people the closing rule would close by its noise alone: {rule}"
+        rule = say(
+            "with so few people the closing rule would close by its noise alone: its share × people × its epsilon is "
+            "at least {least}",
+            least=_LEAST_CLOSING,
+        )
+        yield "closing", rule
     if terms.expires == date.max:
-        yield "expires", f"expires '{date.max}' has no day after it"
+        yield "expires", say("expires '{day}' has no day after it", day=date.max)
 
 
 def _price_problems(terms: AgreementTerms) -> Iterator[tuple[str, str]]:
     if not any(kind != GROUPS for kind in terms.kinds):
-        yield "kinds", "at least one kind beside groups may be asked"
+        yield "kinds", say("at least one kind beside groups may be asked")
     if terms.belief <= terms.prior:
-        yield "policy", "belief must be above the prior"
+        yield "policy", say("belief must be above the prior")
         return
     try:
         tariff = terms.tariff
@@ -312,7 +335,7 @@ def _price_problems(terms: AgreementTerms) -> Iterator[tuple[str, str]]:
         yield "scales", error.message
         return
     if tariff.charge(LinkedKind.COUNT, max(terms.scales)) > tariff.cap:
-        yield "scales", "at the largest scale an account must have room for one count at least"
+        yield "scales", say("at the largest scale an account must have room for one count at least")
 
 
 def _label(labels: Labels) -> dict[str, str]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from discreet.cards import CardFault, Entry, Record, SchemaReader, parse_yaml, read_yaml_text
+from discreet.catalogue import say
 from discreet.errors import AgreementInvalid, QueryRefused
 from discreet.linkage.agreements.agreement import (
     AgreementTerms,
@@ -60,7 +61,7 @@ def require_writable(terms: AgreementTerms) -> None:
     }
     named = {key: value for key, value in written.items() if value is not None}
     if parse_terms(json.dumps(named), file="agreement") != terms:
-        raise AgreementInvalid(file="agreement", problems=["it says what no file could say"])
+        raise AgreementInvalid(file="agreement", problems=[say("it says what no file could say")])
 
 
 def _written(item: Mapping[str, Any]) -> dict[str, Any]:
@@ -129,7 +130,7 @@ def _unit(reader: SchemaReader, found: Record, folder: Path) -> tuple[str, str |
     try:
         return "household", digest_file(folder / named), unit["members"]
     except OSError:
-        reader.note(unit.nodes["map"].line, f"map '{named[:70]}' is not there or cannot be read")
+        reader.note(unit.nodes["map"].line, say("map '{file}' is not there or cannot be read", file=named[:70]))
         return "household", None, 1
 
 
@@ -139,7 +140,7 @@ def _day(reader: SchemaReader, found: Record) -> date | None:
     try:
         return date.fromisoformat(found["expires"])
     except ValueError:
-        reader.note(found.nodes["expires"].line, f"expires '{found['expires']}' is no day")
+        reader.note(found.nodes["expires"].line, say("expires '{day}' is no day", day=found["expires"]))
         return None
 
 
@@ -147,7 +148,7 @@ def _property(reader: SchemaReader, entry: Entry) -> LinkedProperty | None:
     found: Record = entry.value
     name, title = entry.name, found["label"] or Labels(entry.name, entry.name)
     if ("where" in found) == ("values" in found):
-        reader.note(entry.line, f"property '{name}' has either `where` or `values`")
+        reader.note(entry.line, say("property '{name}' has either `where` or `values`", name=name))
         return None
     if "where" in found:
         values = [PropertyValue(name, title, found["where"])]
@@ -157,12 +158,14 @@ def _property(reader: SchemaReader, entry: Entry) -> LinkedProperty | None:
             for item in found["values"] or ()
         ]
         if len(values) == 1:
-            reader.note(entry.line, f"property '{name}' has one value: write it as `where`")
+            reader.note(entry.line, say("property '{name}' has one value: write it as `where`", name=name))
     for value in values:
         try:
             parse_condition(value.where or "true")  # what is missing has been noted
         except QueryRefused:
-            reader.note(entry.line, f"where of '{value.name}' is not a single condition, as after WHERE in SQL")
+            reader.note(
+                entry.line, say("where of '{name}' is not a single condition, as after WHERE in SQL", name=value.name)
+            )
     weight = found["weight"]
     return LinkedProperty(
         name,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from discreet.cards import draft_file
+from discreet.catalogue import say
 from discreet.linkage.agreements.agreement_schema import AGREEMENT
 
 __all__ = ["agreement_template"]
@@ -13,7 +14,7 @@ _PROPERTIES: Final = """
   francophone:
     label: {en: French and not English, fr: Français et non anglais}
     where: french = 'yes' AND english = 'no'
-# Each property has accounts of its own, and is paid for by itself.
+# {accounts}
 # first_official:
 #   label: {en: First official language, fr: Première langue officielle}
 #   values:
@@ -32,7 +33,6 @@ _SAID: Final = {
     "policy": "{belief: 0.8, prior: 0.5}",
     "scales": "[10, 20, 30, 50, 100, 300]",
     "kinds": "[count, count-and-size, histogram, groups]",
-    "properties": _PROPERTIES,
     "quota": "10000",
     "largest_sample": "1000000",
     "closing": "{share: 0.05, epsilon: 0.1}",
@@ -43,5 +43,9 @@ _SAID: Final = {
 
 def agreement_template(file: str) -> str:
     """Every key with its meaning, and values to change."""
-    use = f"Change it, then: discreet linked agree {file} RESEARCHER HOLDER REGISTRY --out agreement.json"
-    return draft_file(AGREEMENT, _SAID, use=use)
+    use = say(
+        "Change it, then: discreet linked agree {file} RESEARCHER HOLDER REGISTRY --out agreement.json", file=file
+    )
+    accounts = say("Each property has accounts of its own, and is paid for by itself.")
+    said = {**_SAID, "properties": _PROPERTIES.replace("{accounts}", accounts)}
+    return draft_file(AGREEMENT, said, use=use)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from discreet.catalogue import Phrase, say
 from discreet.errors import ExtraMissing, ParameterInvalid, PathInvalid, Refused
 from discreet.files import write_whole
 from discreet.linkage.envelopes import Role
@@ -89,10 +90,14 @@ def create_office(folder: AnyPath, *, role: Role, name: str) -> Office:
     folder = as_path(folder, "folder")
     if not 1 <= len(name.strip()) <= _LONGEST_NAME or not name.isprintable():
         raise ParameterInvalid(
-            parameter="name", rule=f"must be printable text of 1 to {_LONGEST_NAME} characters", given=ascii(name[:40])
+            parameter="name",
+            rule=say("must be printable text of 1 to {longest} characters", longest=_LONGEST_NAME),
+            given=ascii(name[:40]),
         )
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise PathInvalid(f"'{folder}' is not an empty folder. Choose a new one for this office.", path=str(folder))
+        raise PathInvalid(
+            say("'{folder}' is not an empty folder. Choose a new one for this office.", folder=folder), path=str(folder)
+        )
     serialization, ed25519, x25519 = _cryptography()
     sign, seal = ed25519.Ed25519PrivateKey.generate(), x25519.X25519PrivateKey.generate()
     raw = serialization.Encoding.Raw, serialization.PublicFormat.Raw
@@ -113,7 +118,9 @@ def create_office(folder: AnyPath, *, role: Role, name: str) -> Office:
         content = {"format": OFFICE_FORMAT, "office": public.to_content()}
         write_whole(folder / _FILE, json.dumps(content, indent=1, ensure_ascii=False) + "\n", mode=0o644)
     except OSError as error:
-        raise PathInvalid(f"'{folder}' cannot be written: {error.strerror}.", path=str(folder)) from None
+        raise PathInvalid(
+            say("'{folder}' cannot be written: {strerror}.", folder=folder, strerror=error.strerror), path=str(folder)
+        ) from None
     return Office(folder, public, sign, seal)
 
 
@@ -134,7 +141,13 @@ def open_office(folder: AnyPath) -> Office:
             key = None
         if not isinstance(key, kind) or key.public_key().public_bytes(*raw).hex() != shown:
             raise Refused(
-                f"'{file}' in '{folder}' is missing or not the key that '{_FILE}' tells of. Restore it from a copy.",
+                say(
+                    "'{file}' in '{folder}' is missing or not the key that '{office}' tells of. Restore it from a "
+                    "copy.",
+                    file=file,
+                    folder=folder,
+                    office=_FILE,
+                ),
                 path=str(folder),
             )
         keys.append(key)
@@ -153,12 +166,17 @@ def read_public_office(path: AnyPath) -> PublicOffice:
         return PublicOffice.from_content(found.get("office"))
     except OSError:
         raise PathInvalid(
-            f"'{file}' is not there or cannot be read. An office is made with: discreet linked keys FOLDER --role ROLE "
-            "--name NAME",
+            say(
+                "'{file}' is not there or cannot be read. An office is made with: discreet linked keys FOLDER "
+                "--role ROLE --name NAME",
+                file=file,
+            ),
             path=str(file),
         ) from None
     except (ValueError, RecursionError):
-        raise Refused(f"'{file}' does not describe an office. Ask that office for its {_FILE} again.") from None
+        raise Refused(
+            say("'{file}' does not describe an office. Ask that office for its {name} again.", file=file, name=_FILE)
+        ) from None
 
 
 def _cryptography() -> tuple[Any, Any, Any]:
@@ -166,5 +184,5 @@ def _cryptography() -> tuple[Any, Any, Any]:
         from cryptography.hazmat.primitives import serialization
         from cryptography.hazmat.primitives.asymmetric import ed25519, x25519
     except ImportError:
-        raise ExtraMissing(needed_for="Linked counts", extra="linked") from None
+        raise ExtraMissing(needed_for=Phrase("Linked counts"), extra="linked") from None
     return serialization, ed25519, x25519

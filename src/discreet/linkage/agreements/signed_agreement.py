@@ -9,18 +9,24 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from discreet.cards import CardFault
+from discreet.catalogue import Phrase, say, say_list
 from discreet.errors import AgreementInvalid, ParameterInvalid, PathInvalid, Refused, SignatureInvalid
 from discreet.files import replace_file
 from discreet.linkage.agreements.agreement import Agreement
 from discreet.linkage.agreements.agreement_reader import require_writable
 from discreet.linkage.agreements.office_keys import Office
-from discreet.linkage.envelopes import MARK, Role
+from discreet.linkage.envelopes import MARK, Role, tell_role
 from discreet.paths import AnyPath, as_path, open_regular
 
 __all__ = ["SignedAgreement", "read_agreement", "write_agreement"]
 
 _SIZE_LIMIT: Final = 4_000_000
 _SIGNATURE: Final = re.compile(r"[0-9a-f]{128}")
+_SIGNERS: Final = {
+    Role.RESEARCHER: Phrase("the researcher"),
+    Role.HOLDER: Phrase("the holder"),
+    Role.REGISTRY: Phrase("the registry"),
+}
 _UNREADABLE: Final = (
     ValueError, KeyError, TypeError, AttributeError, ArithmeticError, RecursionError, CardFault, ParameterInvalid,
     AgreementInvalid,
@@ -43,8 +49,11 @@ class SignedAgreement:
         """With the signature of one of its offices."""
         if self.agreement.offices[office.role] != office.public:
             raise Refused(
-                f"the agreement names another {office.role} than this office, or other keys. Agree again with this "
-                "office's office.json."
+                say(
+                    "the agreement names another {role} than this office, or other keys. Agree again with this "
+                    "office's office.json.",
+                    role=tell_role(office.role),
+                )
             )
         value = office.sign.sign(_message(self.agreement)).hex()
         return replace(self, signatures={**self.signatures, office.role: value})
@@ -53,8 +62,11 @@ class SignedAgreement:
         """The agreement, once all three have signed it."""
         if self.missing:
             raise Refused(
-                f"the agreement lacks the signature of the {' and the '.join(self.missing)}. Each office signs with: "
-                "discreet linked sign AGREEMENT --office FOLDER"
+                say(
+                    "the agreement lacks the signature of {missing}. Each office signs with: discreet linked "
+                    "sign AGREEMENT --office FOLDER",
+                    missing=say_list([str(_SIGNERS[role]) for role in self.missing]),
+                )
             )
         return self.agreement
 
@@ -66,7 +78,7 @@ def read_agreement(path: AnyPath) -> SignedAgreement:
         with open_regular(path) as stream:
             data = stream.read(_SIZE_LIMIT + 1)
     except OSError:
-        raise PathInvalid(f"'{path}' is not there or cannot be read.", path=str(path)) from None
+        raise PathInvalid(say("'{path}' is not there or cannot be read.", path=path), path=str(path)) from None
     try:
         if len(data) > _SIZE_LIMIT:
             raise ValueError("too long")
@@ -80,7 +92,8 @@ def read_agreement(path: AnyPath) -> SignedAgreement:
             raise ValueError("not a signature")
     except _UNREADABLE:
         raise SignatureInvalid(
-            f"'{path.name}' is not an agreement, or was altered. Ask the office that sent it again.", file=path.name
+            say("'{name}' is not an agreement, or was altered. Ask the office that sent it again.", name=path.name),
+            file=path.name,
         ) from None
     for role, value in signatures.items():
         _verify(agreement, role, value, file=path.name)
@@ -103,8 +116,12 @@ def _verify(agreement: Agreement, role: Role, value: str, *, file: str) -> None:
         agreement.offices[role].signer.verify(bytes.fromhex(value), _message(agreement))
     except (InvalidSignature, ValueError):
         raise SignatureInvalid(
-            f"the signature of the {role} in '{file}' does not hold: the agreement was altered after it was signed. "
-            "Ask the office that sent it again.",
+            say(
+                "the signature of the {role} in '{file}' does not hold: the agreement was altered after it was "
+                "signed. Ask the office that sent it again.",
+                role=role,
+                file=file,
+            ),
             file=file,
         ) from None
 

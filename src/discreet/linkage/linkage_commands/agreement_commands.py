@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from discreet.catalogue import language, say, say_list
 from discreet.cli import (
     CommandGroup,
     Format,
@@ -27,6 +28,7 @@ from discreet.linkage.linkage_commands.linked_options import (
 if TYPE_CHECKING:
     from discreet.linkage.agreements.agreement import Agreement
     from discreet.linkage.agreements.signed_agreement import SignedAgreement
+    from discreet.linkage.envelopes import Role
 
 __all__ = ["register"]
 
@@ -56,7 +58,12 @@ def linked_init(
     from discreet.linkage.agreements.agreement_template import agreement_template
 
     write_draft(file, agreement_template(shlex.quote(str(file))), overwrite=overwrite)
-    show_note(f"Wrote '{file}'. Read it and change it; then the three offices agree on it: discreet linked agree")
+    show_note(
+        say(
+            "Wrote '{file}'. Read it and change it; then the three offices agree on it: discreet linked agree",
+            file=file,
+        )
+    )
 
 
 def linked_keys(
@@ -68,12 +75,20 @@ def linked_keys(
     """Make an office: a folder with its keys. The file office.json in it is for the other two."""
     from discreet.errors import ParameterInvalid
     from discreet.linkage.agreements.office_keys import create_office
-    from discreet.linkage.envelopes import Role
+    from discreet.linkage.envelopes import Role, tell_role
 
     if role not in tuple(Role):
-        raise ParameterInvalid(parameter="role", rule=f"must be {', '.join(Role)}", given=role)
+        raise ParameterInvalid(parameter="role", rule=say("must be {roles}", roles=", ".join(Role)), given=role)
     create_office(folder, role=Role(role), name=name)
-    typer.echo(f"Made the {role} '{name}' in '{folder}'. Keep the folder closed; give '{folder / 'office.json'}' away.")
+    typer.echo(
+        say(
+            "Made the {role} '{name}' in '{folder}'. Keep the folder closed; give '{file}' away.",
+            role=tell_role(Role(role)),
+            name=name,
+            folder=folder,
+            file=folder / "office.json",
+        )
+    )
 
 
 def linked_agree(
@@ -91,19 +106,22 @@ def linked_agree(
     from discreet.linkage.agreements.agreement_reader import read_terms
     from discreet.linkage.agreements.office_keys import read_public_office
     from discreet.linkage.agreements.signed_agreement import SignedAgreement, write_agreement
-    from discreet.linkage.envelopes import Role
+    from discreet.linkage.envelopes import Role, tell_role
 
     found = [read_public_office(path) for path in offices]
     if sorted(office.role for office in found) != sorted(Role):
-        roles = ", ".join(office.role for office in found) or "none"
-        raise UsageError(f"an agreement has one researcher, one holder and one registry; received {roles}.")
+        roles = ", ".join(tell_role(office.role) for office in found) or say("none")
+        raise UsageError(
+            say("an agreement has one researcher, one holder and one registry; received {roles}.", roles=roles)
+        )
     agreement = Agreement(read_terms(terms), {office.role: office for office in found})
     write_agreement(SignedAgreement(agreement, {}), out)
     if output is Format.JSON:
         show_json(_facts(agreement))
     else:
         _show(agreement)
-        show_note(f"Each office signs it: discreet linked sign {shlex.quote(str(out))} --office DIR")
+        file = shlex.quote(str(out))
+        show_note(say("Each office signs it: discreet linked sign {file} --office DIR", file=file))
 
 
 def linked_sign(
@@ -115,6 +133,7 @@ def linked_sign(
     """Read what an agreement says, and sign it: the signature is added to the file."""
     from discreet.linkage.agreements.office_keys import open_office
     from discreet.linkage.agreements.signed_agreement import read_agreement, write_agreement
+    from discreet.linkage.envelopes import tell_role
 
     signed = read_agreement(agreement).sign(open_office(office))
     write_agreement(signed, agreement)
@@ -122,9 +141,10 @@ def linked_sign(
         show_json({**_facts(signed.agreement), "missing": [role.value for role in signed.missing]})
         return
     _show(signed.agreement)
-    show_note(
-        f"Signed. Missing: {' and '.join(signed.missing)}." if signed.missing else "Signed. All three have signed it."
-    )
+    if signed.missing:
+        show_note(say("Signed. Missing: {roles}.", roles=say_list([tell_role(role) for role in signed.missing])))
+    else:
+        show_note(say("Signed. All three have signed it."))
 
 
 def linked_open(
@@ -210,16 +230,19 @@ def _open_registry(
     return {"reserved": {item.name: {"epsilon": each} for item in terms.properties}, "link_key": str(out)}
 
 
-def _require_fit(role: str, given: set[str]) -> None:
+def _require_fit(role: "Role", given: set[str]) -> None:
     """Options belong to roles; what is missing is said before anything is made."""
     from discreet.errors import UsageError
+    from discreet.linkage.envelopes import tell_role
 
     may = {"researcher": set(), "holder": {"--crosswalk", "--link-key"}, "registry": {"--map", "--crosswalk", "--out"}}
     must = {"researcher": set(), "holder": {"--link-key"}, "registry": {"--out"}}
     if other := sorted(given - may[role]):
-        raise UsageError(f"{', '.join(other)} is not for a {role}.")
+        raise UsageError(say("{options} is not for a {role}.", options=", ".join(other), role=tell_role(role)))
     if missing := sorted(must[role] - given):
-        raise UsageError(f"a {role} opens a study with {', '.join(missing)}.")
+        raise UsageError(
+            say("a {role} opens a study with {options}.", role=tell_role(role), options=", ".join(missing))
+        )
 
 
 def _facts(agreement: "Agreement") -> dict[str, object]:
@@ -229,34 +252,57 @@ def _facts(agreement: "Agreement") -> dict[str, object]:
 def _show(agreement: "Agreement") -> None:
     """What is about to be signed, in words."""
     from discreet.guarantees import text
+    from discreet.linkage.envelopes import tell_role
 
     terms, tariff = agreement.terms, agreement.terms.tariff
-    unit = f"{terms.unit}, by a public map of at most {terms.members} ids each" if terms.mapped else terms.unit
+    unit = say("person") if terms.unit == "person" else say("household")
+    if terms.mapped:
+        unit = say("{unit}, by a public map of at most {members} ids each", unit=unit, members=terms.members)
     scale = 30 if 30 in terms.scales else terms.scales[0]
+    account = say(
+        "{epsilon}: {cap:,} parts of 1/{parts:,}", epsilon=text(tariff.epsilon), cap=tariff.cap, parts=tariff.parts
+    )
+    ends = say(
+        "when about {share:g}% have no room left, or after {expires}",
+        share=float(100 * terms.closing_share),
+        expires=terms.expires,
+    )
     show_pairs(
-        f"Agreement on linked counts: {terms.study}",
+        say("Agreement on linked counts: {study}", study=terms.study),
         [
-            *((role.value, agreement.offices[role].name) for role in agreement.offices),
-            ("properties", ", ".join(item.title.en for item in terms.properties)),
-            ("unit", unit),
-            ("belief at most", f"{text(terms.belief)} from a prior of {text(terms.prior)}"),
-            ("epsilon of an account", f"{text(tariff.epsilon)}: {tariff.cap:,} parts of 1/{tariff.parts:,}"),
-            ("scales", ", ".join(map(str, terms.scales))),
-            (f"counts at scale {scale}", f"{tariff.allowed(scale):,} for one person"),
-            ("kinds", ", ".join(terms.kinds)),
-            ("quota", f"{terms.quota:,} parts"),
-            ("closes", f"when about {float(100 * terms.closing_share):g}% have no room left, or after {terms.expires}"),
+            *((tell_role(role), agreement.offices[role].name) for role in agreement.offices),
+            (say("properties"), ", ".join(item.title.text(language()) for item in terms.properties)),
+            (say("unit"), unit),
+            (
+                say("belief at most"),
+                say("{belief} from a prior of {prior}", belief=text(terms.belief), prior=text(terms.prior)),
+            ),
+            (say("epsilon of an account"), account),
+            (say("scales"), ", ".join(map(str, terms.scales))),
+            (
+                say("counts at scale {scale}", scale=scale),
+                say("{counts:,} for one person", counts=tariff.allowed(scale)),
+            ),
+            (say("kinds"), ", ".join(terms.kinds)),
+            (say("quota"), say("{quota:,} parts", quota=terms.quota)),
+            (say("closes"), ends),
             ("SHA-256", agreement.digest),
         ],
     )
 
 
-def _show_opened(facts: dict[str, object], role: str) -> None:
+def _show_opened(facts: dict[str, object], role: "Role") -> None:
+    from discreet.linkage.envelopes import tell_role
+
     reserved = facts.get("reserved")
-    typer.echo(f"Study '{facts['study']}' is open at the {role}.")
+    typer.echo(say("Study '{study}' is open at the {role}.", study=facts["study"], role=tell_role(role)))
     if isinstance(reserved, dict) and "epsilon" in reserved:
-        typer.echo(f"Reserved for its records: epsilon {reserved['epsilon']}, once and for all requests.")
+        epsilon = reserved["epsilon"]
+        typer.echo(say("Reserved for its records: epsilon {epsilon}, once and for all requests.", epsilon=epsilon))
     elif isinstance(reserved, dict):
         for name, cost in reserved.items():
-            typer.echo(f"Reserved for '{name}': epsilon {cost['epsilon']}, once and for all requests.")
-        show_note(f"Send '{facts['link_key']}' to the holder.")
+            epsilon = cost["epsilon"]
+            typer.echo(
+                say("Reserved for '{name}': epsilon {epsilon}, once and for all requests.", name=name, epsilon=epsilon)
+            )
+        show_note(say("Send '{file}' to the holder.", file=facts["link_key"]))

@@ -1,15 +1,14 @@
 """Attack the accounts of linked counts as Figure 2 of the paper does, and say what the attack shows."""
 
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from discreet.catalogue import language, numeral, say
 from discreet.cli import (
     CommandGroup,
     Format,
     FormatOption,
-    Language,
-    LanguageOption,
     UnusedWorkspace,
     show_json,
     show_table,
@@ -19,26 +18,6 @@ if TYPE_CHECKING:
     from discreet.linkage.attack_audit import AttackAudit
 
 __all__ = ["register"]
-
-_WORDS: Final = {
-    "en": {
-        "title": "Asking again and again for a sample with one more person, {runs} times in each of two worlds",
-        "columns": "queries|right guesses|with accounts|highest belief|with accounts|audited ε at least|with accounts",
-        "percent": "{}%",
-        "allowed": "Accounts hold {allowed} queries of scale {scale}, for an ε of {epsilon} at most.",
-        "kept": "No run shows more than that with accounts. Passing is no proof: docs/proofs/linked.md has it.",
-        "refuted": "With accounts more than that is shown: they do not keep their promise.",
-    },
-    "fr": {
-        "title": "Demander sans cesse un échantillon avec une personne de plus, {runs} fois dans chacun de deux mondes",
-        "columns": "demandes|réponses justes|avec comptes|conviction maximale|avec comptes|ε constaté, au moins|"
-        "avec comptes",
-        "percent": "{}\u00a0%",
-        "allowed": "Un compte permet {allowed} demandes d'échelle {scale}, pour un ε d'au plus {epsilon}.",
-        "kept": "Avec comptes, rien ne montre davantage. Ce n'est pas une preuve : docs/proofs/linked.md la donne.",
-        "refuted": "Avec comptes, davantage est montré : ils ne tiennent pas leur promesse.",
-    },
-}
 
 
 def register(linked: CommandGroup) -> None:
@@ -55,7 +34,6 @@ def linked_audit(
     belief: Annotated[str, typer.Option(metavar="P", help="The belief that accounts allow from even odds.")] = "0.8",
     runs: Annotated[int, typer.Option(metavar="N", help="Attacks in each of the two worlds.")] = 8_000,
     seed: Annotated[int | None, typer.Option(metavar="N", help="For the same runs again.")] = None,
-    lang: LanguageOption = Language.EN,
     output: FormatOption = Format.TABLE,
     workspace: UnusedWorkspace = None,
 ) -> None:
@@ -66,37 +44,55 @@ def linked_audit(
     try:
         asked = [int(number) for number in queries.split(",")]
     except ValueError:
-        raise ParameterInvalid(parameter="queries", rule="must be whole numbers, as 1,41", given=queries) from None
+        raise ParameterInvalid(parameter="queries", rule=say("must be whole numbers, as 1,41"), given=queries) from None
     found = audit_attack(asked, scale=scale, belief=belief, runs=runs, seed=seed)
     if output is Format.JSON:
         show_json(found.to_dict())
     else:
-        _show(found, lang)
+        _show(found)
 
 
-def _show(found: "AttackAudit", lang: str) -> None:
+def _show(found: "AttackAudit") -> None:
     from discreet.guarantees import text
     from discreet.present import tell_number
 
-    words = _WORDS[lang]
-
     def percent(share: float) -> str:
-        return words["percent"].format(tell_number(100 * share, lang, decimals=1))
+        return say("{percentage}%", percentage=tell_number(100 * share, language(), decimals=1))
 
     rows = [
         [
-            tell_number(bare.queries, lang),
+            numeral(bare.queries),
             *(percent(attack.right) for attack in (bare, held)),
-            *(tell_number(attack.belief, lang, decimals=3) for attack in (bare, held)),
-            *(tell_number(attack.bound, lang, decimals=2) for attack in (bare, held)),
+            *(tell_number(attack.belief, language(), decimals=3) for attack in (bare, held)),
+            *(tell_number(attack.bound, language(), decimals=2) for attack in (bare, held)),
         ]
         for bare, held in found.attacks
     ]
-    epsilon = tell_number(found.epsilon, lang, decimals=len(text(found.epsilon).partition(".")[2]))
-    facts = {"allowed": tell_number(found.allowed, lang), "scale": tell_number(found.scale, lang), "epsilon": epsilon}
+    columns = (
+        say("queries"),
+        say("right guesses"),
+        say("with accounts"),
+        say("highest belief"),
+        say("with accounts"),
+        say("audited ε at least"),
+        say("with accounts"),
+    )
+    places = len(text(found.epsilon).partition(".")[2])
+    promise = say(
+        "Accounts hold {allowed:,} queries of scale {scale:,}, for an ε of {epsilon} at most.",
+        allowed=found.allowed,
+        scale=found.scale,
+        epsilon=tell_number(found.epsilon, language(), decimals=places),
+    )
+    verdict = say("No run shows more than that with accounts. Passing is no proof: docs/proofs/linked.md has it.")
+    if found.refuted:
+        verdict = say("With accounts more than that is shown: they do not keep their promise.")
     show_table(
-        words["title"].format(runs=tell_number(found.runs, lang)),
-        [(name, "right") for name in words["columns"].split("|")],
+        say(
+            "Asking again and again for a sample with one more person, {runs:,} times in each of two worlds",
+            runs=found.runs,
+        ),
+        [(name, "right") for name in columns],
         rows,
-        footer=[words["allowed"].format(**facts), words["refuted" if found.refuted else "kept"]],
+        footer=[promise, verdict],
     )

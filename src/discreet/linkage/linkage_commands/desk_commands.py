@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from discreet.catalogue import Numeral, say
 from discreet.cli import (
     CommandGroup,
     Format,
@@ -95,13 +96,19 @@ def linked_ask(
         show_json(facts)
         return
     show_pairs(
-        f"Request {asked.request}",
+        say("Request {request}", request=asked.request),
         [
-            ("costs each person", f"{asked.charge} of the {terms.tariff.cap} parts of an account"),
-            ("each number is off by", f"at most {wide:,} in 95 of 100 answers (scale {scale})"),
+            (
+                say("costs each person"),
+                say("{charge} of the {cap} parts of an account", charge=asked.charge, cap=terms.tariff.cap),
+            ),
+            (
+                say("each number is off by"),
+                say("at most {wide:,} in 95 of 100 answers (scale {scale})", wide=wide, scale=scale),
+            ),
         ],
     )
-    show_note(f"Send '{out}' to the holder.")
+    show_note(say("Send '{file}' to the holder.", file=out))
 
 
 def linked_draw(
@@ -128,7 +135,7 @@ def linked_draw(
     require_new(out, labels)
     found = find_study_of(office, study, Role.HOLDER)
     if out is None and (labels is not None or Path(request).exists()):
-        raise UsageError("name a file for the sample with --out.")
+        raise UsageError(say("name a file for the sample with --out."))
     if out is None:
         from discreet.linkage.office_network.mailbox import Mailbox
         from discreet.linkage.office_network.office_posts import draw_waiting
@@ -140,7 +147,7 @@ def linked_draw(
         desk = HolderDesk(found, session)
         pending = desk.look(data)
         if out is not None and len(pending.groups) > 1 and labels is None:
-            raise UsageError("the request has groups: name a file for their labels with --labels.")
+            raise UsageError(say("the request has groups: name a file for their labels with --labels."))
         if output is Format.TABLE:
             _show_pending(pending)
         approve = None if yes or not on_terminal() else _approve
@@ -153,11 +160,13 @@ def linked_draw(
         file = None if out is None else str(out)
         show_json({"request": drawn.request, "drawn": drawn.drawn, "groups": dict(drawn.groups), "file": file})
         return
-    typer.echo(f"Drew {drawn.drawn:,} people. This number is for this office alone.")
+    typer.echo(say("Drew {people:,} people. This number is for this office alone.", people=drawn.drawn))
     if out is None:
-        show_note("The sample is in the outbox, and leaves while 'discreet linked serve' runs with --to-registry.")
+        show_note(say("The sample is in the outbox, and leaves while 'discreet linked serve' runs with --to-registry."))
+    elif drawn.labels is None:
+        show_note(say("Send '{file}' to the registry.", file=out))
     else:
-        show_note(f"Send '{out}' to the registry{'' if drawn.labels is None else f' and {labels} to the researcher'}.")
+        show_note(say("Send '{file}' to the registry and {labels} to the researcher.", file=out, labels=labels))
 
 
 def linked_count(
@@ -181,10 +190,11 @@ def linked_count(
     if output is Format.JSON:
         show_json({"request": counted.request, "replayed": counted.replayed, "file": str(out)})
         return
-    typer.echo(
-        f"Request {counted.request}: {'answered before; the same answer again' if counted.replayed else 'counted'}."
-    )
-    show_note(f"Send '{out}' to the researcher, and delete '{sample}'.")
+    if counted.replayed:
+        typer.echo(say("Request {request}: answered before; the same answer again.", request=counted.request))
+    else:
+        typer.echo(say("Request {request}: counted.", request=counted.request))
+    show_note(say("Send '{file}' to the researcher, and delete '{sample}'.", file=out, sample=sample))
 
 
 def _kind(kind: str) -> "LinkedKind":
@@ -192,7 +202,7 @@ def _kind(kind: str) -> "LinkedKind":
     from discreet.linkage.tariff import LinkedKind
 
     if kind not in tuple(LinkedKind):
-        raise ParameterInvalid(parameter="kind", rule=f"must be {', '.join(LinkedKind)}", given=kind)
+        raise ParameterInvalid(parameter="kind", rule=say("must be {kinds}", kinds=", ".join(LinkedKind)), given=kind)
     return LinkedKind(kind)
 
 
@@ -214,28 +224,37 @@ def _groups(groups: list[str], rates: list[str]) -> "tuple[Decimal, list[AskedGr
     for item in groups:
         name, colon, condition = item.partition(":")
         if not colon or not name.strip() or not condition.strip():
-            raise ParameterInvalid(parameter="group", rule='must be written as "NAME: SQL"', given=item[:60])
+            raise ParameterInvalid(parameter="group", rule=say('must be written as "NAME: SQL"'), given=item[:60])
         found.append(AskedGroup(name.strip(), condition.strip(), own.pop(name.strip(), whole)))
     if own:
-        raise ParameterInvalid(parameter="rate", rule="must name a group that is asked for", given=next(iter(own)))
+        raise ParameterInvalid(parameter="rate", rule=say("must name a group that is asked for"), given=next(iter(own)))
     return whole, found
 
 
 def _show_pending(pending: "PendingDraw") -> None:
     groups = [
-        (name if len(pending.groups) > 1 else "drawn", f"{where or 'all of them'}, at a rate of {rate}")
+        (
+            name if len(pending.groups) > 1 else say("drawn"),
+            say("{condition}, at a rate of {rate}", condition=where or say("all of them"), rate=Numeral(rate)),
+        )
         for name, where, rate in pending.groups
     ]
     show_pairs(
-        f"Request {pending.request}",
+        say("Request {request}", request=pending.request),
         [
-            ("criteria", pending.where or "everybody"),
+            (say("criteria"), pending.where or say("everybody")),
             *groups,
-            ("costs each person", f"{pending.charge} parts, at scale {pending.scale}"),
-            ("will be sent", "pseudonyms to the registry, nothing to the researcher but the meaning of groups"),
+            (
+                say("costs each person"),
+                say("{charge} parts, at scale {scale}", charge=pending.charge, scale=pending.scale),
+            ),
+            (
+                say("will be sent"),
+                say("pseudonyms to the registry, nothing to the researcher but the meaning of groups"),
+            ),
         ],
     )
 
 
 def _approve(pending: "PendingDraw") -> bool:
-    return typer.confirm("Draw and send it?", default=False, err=True)
+    return typer.confirm(say("Draw and send it?"), default=False, err=True)

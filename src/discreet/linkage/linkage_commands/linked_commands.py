@@ -1,16 +1,16 @@
 """Linked counts between agencies: what noise, requests and belief allow each other."""
 
+from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from discreet.catalogue import language, numeral, say
 from discreet.cli import (
     CommandGroup,
     Format,
     FormatOption,
-    Language,
-    LanguageOption,
     UnusedWorkspace,
     group,
     show_json,
@@ -37,37 +37,6 @@ linked = group(
     example="discreet linked tradeoff --scale 30 --belief 0.8",
 )
 
-_WORDS: Final = {
-    "en": {
-        "one": "One person in every sample",
-        "facts": "scale of the noise|requests|belief at most|belief reached|epsilon",
-        "from": "{} from a prior of {}",
-        "household": "household of {}",
-        "drawn": "Samples of {sample} drawn at random from {people} people, with an account for each",
-        "first": "the first person left out",
-        "share": "{} of the people",
-        "after": "after {}",
-        "percent": "{}%",
-        "asking": "Asking again and again for a sample and for it with one more person",
-        "columns": "requests|right guesses|with accounts|belief, 1 in 1,000|with accounts",
-        "known": "The attackers know everybody else, and held both for equally likely.",
-    },
-    "fr": {
-        "one": "Une personne dans chaque échantillon",
-        "facts": "échelle du bruit|demandes|conviction au plus|conviction atteinte|epsilon",
-        "from": "{} à partir d'une conviction a priori de {}",
-        "household": "ménage de {}",
-        "drawn": "Échantillons de {sample} personnes tirées au hasard parmi {people}, avec un compte pour chacune",
-        "first": "la première personne écartée",
-        "share": "{} des personnes",
-        "after": "après {}",
-        "percent": "{}\u00a0%",
-        "asking": "Demander sans cesse un échantillon, et le même avec une personne de plus",
-        "columns": "demandes|réponses justes|avec comptes|conviction, 1 sur 1\u202f000|avec comptes",
-        "known": "Les attaquants connaissent tous les autres et jugeaient les deux également probables.",
-    },
-}
-
 
 def register(app: CommandGroup) -> None:
     agreement_commands.register(linked)
@@ -91,7 +60,6 @@ def linked_tradeoff(
     people: Annotated[int, typer.Option(metavar="N", help="People in the registry.")] = 10_000_000,
     sample: Annotated[int, typer.Option(metavar="N", help="People in a sample.")] = 10_000,
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="Draw it there, as SVG.")] = None,
-    lang: LanguageOption = Language.EN,
     output: FormatOption = Format.TABLE,
     workspace: UnusedWorkspace = None,
 ) -> None:
@@ -108,66 +76,83 @@ def linked_tradeoff(
     if output is Format.JSON:
         show_json(found.to_dict())
     else:
-        _show(found, lang)
+        _show(found)
     if out is not None:
         from discreet.linkage.tradeoff_figures import draw_tradeoff
         from discreet.present import write_picture
 
-        for drawn in draw_tradeoff(found, lang):
+        for drawn in draw_tradeoff(found, language()):
             write_picture(drawn, out / f"{drawn.name}.svg")
             show_note(str(out / f"{drawn.name}.svg"))
 
 
-def _show(found: "Tradeoff", lang: str) -> None:
+def _show(found: "Tradeoff") -> None:
     from discreet.guarantees import text
     from discreet.linkage.tradeoff_figures import tell_requests
     from discreet.present import tell_number
 
-    words, solution, lives = _WORDS[lang], found.solution, found.exhaustion
+    solution, lives = found.solution, found.exhaustion
 
     def percent(share: float, decimals: int = 0) -> str:
-        return words["percent"].format(tell_number(100 * share, lang, decimals=decimals))
+        return say("{percentage}%", percentage=tell_number(100 * share, language(), decimals=decimals))
 
     def after(requests: int) -> str:
-        return words["after"].format(tell_requests(requests, lang))
+        return say("after {requests}", requests=tell_requests(requests))
+
+    def whole(value: Decimal) -> str:
+        return tell_number(value, language(), decimals=len(text(value).partition(".")[2]))
 
     assert solution.scale is not None
     assert solution.queries is not None
     assert solution.belief_reached is not None
-    scale, belief, prior, reached, epsilon = (
-        tell_number(value, lang, decimals=len(text(value).partition(".")[2]))
-        for value in (solution.scale, solution.belief, solution.prior, solution.belief_reached, solution.epsilon)
-    )
-    facts = (scale, tell_number(solution.queries, lang), words["from"].format(belief, prior), reached, epsilon)
+    belief = say("{belief} from a prior of {prior}", belief=whole(solution.belief), prior=whole(solution.prior))
     show_pairs(
-        words["one"],
+        say("One person in every sample"),
         [
-            *zip(words["facts"].split("|"), facts, strict=True),
+            (say("scale of the noise"), whole(solution.scale)),
+            (say("requests"), numeral(solution.queries)),
+            (say("belief at most"), belief),
+            (say("belief reached"), whole(solution.belief_reached)),
+            (say("epsilon"), whole(solution.epsilon)),
             *(
-                (words["household"].format(members), tell_requests(requests, lang))
+                (say("household of {members}", members=members), tell_requests(requests))
                 for members, requests in found.households[1:]
             ),
         ],
     )
     typer.echo()
     show_pairs(
-        words["drawn"].format(sample=tell_number(lives.sample, lang), people=tell_number(lives.people, lang)),
+        say(
+            "Samples of {sample:,} drawn at random from {people:,} people, with an account for each",
+            sample=lives.sample,
+            people=lives.people,
+        ),
         [
-            (words["first"], after(lives.first)),
-            *((words["share"].format(percent(share)), after(requests)) for share, requests in lives.shares),
+            (say("the first person left out"), after(lives.first)),
+            *(
+                (say("{share} of the people", share=percent(share)), after(requests))
+                for share, requests in lives.shares
+            ),
         ],
     )
     typer.echo()
+    columns = (
+        say("requests"),
+        say("right guesses"),
+        say("with accounts"),
+        say("belief, 1 in 1,000"),
+        say("with accounts"),
+    )
     show_table(
-        words["asking"],
-        [(name, "right") for name in words["columns"].split("|")],
+        say("Asking again and again for a sample and for it with one more person"),
+        [(name, "right") for name in columns],
         [
             [
-                tell_number(bare.requests, lang),
+                numeral(bare.requests),
                 *(percent(attack.right, 1) for attack in (bare, held)),
-                *(tell_number(attack.rare, lang, decimals=3) for attack in (bare, held)),
+                *(tell_number(attack.rare, language(), decimals=3) for attack in (bare, held)),
             ]
             for bare, held in found.attacks
         ],
-        footer=[words["known"]],
+        footer=[say("The attackers know everybody else, and held both for equally likely.")],
     )

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from discreet.catalogue import say
 from discreet.errors import PathInvalid
 
 if TYPE_CHECKING:
@@ -29,11 +30,19 @@ _AROUND: Final = 1_000_000
 def find_study_of(office: Path, name: str | None, role: "Role") -> "Study":
     """The study in an office's folder, where it is an office of this role."""
     from discreet.errors import UsageError
+    from discreet.linkage.envelopes import tell_role
     from discreet.linkage.offices.office_studies import find_study
 
     found = find_study(office, name)
     if found.role is not role:
-        raise UsageError(f"'{office}' is the folder of a {found.role}; this is done by the {role}.")
+        raise UsageError(
+            say(
+                "'{office}' is the folder of a {role}; this is done by the {needed}.",
+                office=office,
+                role=tell_role(found.role),
+                needed=tell_role(role),
+            )
+        )
     return found
 
 
@@ -46,9 +55,9 @@ def read_envelope(path: Path, agreement: "Agreement") -> bytes:
         with open_regular(path) as stream:
             data = stream.read(most + 1)
     except OSError:
-        raise PathInvalid(f"'{path}' is not there or cannot be read.", path=str(path)) from None
+        raise PathInvalid(say("'{path}' is not there or cannot be read.", path=path), path=str(path)) from None
     if len(data) > most:
-        raise PathInvalid(f"'{path}' is too long for an envelope of this agreement.", path=str(path))
+        raise PathInvalid(say("'{path}' is too long for an envelope of this agreement.", path=path), path=str(path))
     return data
 
 
@@ -73,8 +82,12 @@ def write_envelope(path: Path, data: bytes) -> None:
     except FileExistsError:
         raise _taken(path) from None
     except OSError as error:
-        raise PathInvalid(f"'{path}' could not be written ({error.strerror}).", path=str(path)) from None
+        raise PathInvalid(
+            say("'{path}' could not be written ({reason}).", path=path, reason=error.strerror), path=str(path)
+        ) from None
 
 
 def _taken(path: Path) -> PathInvalid:
-    return PathInvalid(f"'{path}' exists, and an envelope replaces no file. Name another.", path=str(path))
+    return PathInvalid(
+        say("'{path}' exists, and an envelope replaces no file. Name another.", path=path), path=str(path)
+    )

@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from discreet.catalogue import Phrase, language, say, say_list
 from discreet.cli import (
     CommandGroup,
     Custodian,
     Format,
     FormatOption,
-    Language,
-    LanguageOption,
     UnusedWorkspace,
     YesOption,
     on_terminal,
@@ -25,7 +24,7 @@ from discreet.cli import (
 from discreet.linkage.linkage_commands.linked_options import OfficeOption, StudyOption
 
 if TYPE_CHECKING:
-    from discreet.linkage.office_pages.office_words import OfficeReport, OfficeWords
+    from discreet.linkage.office_pages.office_words import OfficeReport
     from discreet.linkage.offices.account_book import WrittenOff
     from discreet.linkage.offices.office_status import OfficeStatus
     from discreet.linkage.offices.office_studies import Study
@@ -49,7 +48,6 @@ def linked_status(
     office: OfficeOption = Path(),
     study: StudyOption = None,
     custodian: Custodian = False,
-    lang: LanguageOption = Language.EN,
     workspace: UnusedWorkspace = None,
     output: FormatOption = Format.TABLE,
 ) -> None:
@@ -65,7 +63,7 @@ def linked_status(
         status = _look(found, _open(found, opened), custodian=custodian)
     if getattr(status, "custodian", False):
         show_banner()
-    report = tell_office(status, lang)
+    report = tell_office(status, language())
     if html is not None:
         replace_file(html, write_office_page(report))
     if output is Format.JSON:
@@ -73,7 +71,7 @@ def linked_status(
     else:
         _show(report)
     if html is not None:
-        show_note(f"wrote {html}")
+        show_note(say("wrote {path}", path=html))
 
 
 def linked_verify(
@@ -84,7 +82,6 @@ def linked_verify(
     office: OfficeOption = Path(),
     study: StudyOption = None,
     custodian: Custodian = False,
-    lang: LanguageOption = Language.EN,
     workspace: UnusedWorkspace = None,
     output: FormatOption = Format.TABLE,
 ) -> None:
@@ -94,18 +91,17 @@ def linked_verify(
     """
     from discreet.errors import CustodianOnly
     from discreet.linkage.office_pages.check_words import tell_finding
-    from discreet.linkage.office_pages.office_words import OfficeWords
     from discreet.linkage.offices.office_checks import check_office
     from discreet.linkage.offices.office_studies import find_study
 
     if write_off and not custodian:
-        raise CustodianOnly(view="writing off accounts")
-    words, found = OfficeWords(lang), find_study(office, study)
+        raise CustodianOnly(view=Phrase("writing off accounts"))
+    found = find_study(office, study)
     written: dict[str, WrittenOff] = {}
     with ExitStack() as opened:
         session = _open(found, opened)
         if write_off:
-            written = _write_off(found, session, words, tell=output is Format.TABLE)
+            written = _write_off(found, session, tell=output is Format.TABLE)
         findings = list(check_office(found, session))
     sound = all(item.sound for item in findings)
     if output is Format.JSON:
@@ -113,11 +109,9 @@ def linked_verify(
         show_json({"sound": sound, "findings": [item.to_dict() for item in findings], "written_off": shown})
     else:
         show_table(
-            words("Everything holds.", "Tout est en ordre.")
-            if sound
-            else words("Something is damaged.", "Quelque chose est endommagé."),
-            [(words("what", "quoi"), "left"), (words("state", "état"), "left"), (words("seen", "constaté"), "left")],
-            [tell_finding(words, item) for item in findings],
+            say("Everything holds.") if sound else say("Something is damaged."),
+            [(say("what"), "left"), (say("state"), "left"), (say("seen"), "left")],
+            [tell_finding(item) for item in findings],
         )
     if not sound:
         raise typer.Exit(1)
@@ -127,62 +121,50 @@ def linked_close(
     reason: Annotated[str, typer.Option(metavar="TEXT", help="Why, for the ledger.")] = "",
     office: OfficeOption = Path(),
     study: StudyOption = None,
-    lang: LanguageOption = Language.EN,
     yes: YesOption = False,
     workspace: UnusedWorkspace = None,
     output: FormatOption = Format.TABLE,
 ) -> None:
     """Close a study for good at the registry or the holder. What was reserved for it stays spent."""
     from discreet.errors import Refused, UsageError
-    from discreet.linkage.office_pages.office_words import OfficeWords
+    from discreet.linkage.office_pages.office_words import tell_epsilon
     from discreet.linkage.offices.office_closing import close_study, list_reservations
     from discreet.linkage.offices.office_studies import find_study
 
-    words, found = OfficeWords(lang), find_study(office, study)
+    found = find_study(office, study)
     with ExitStack() as opened:
         session = _open(found, opened)
         reserved = list_reservations(found, session)
         shared = sorted({name for item in reserved for name in item.shared})
         if not yes and not on_terminal():
-            raise UsageError("a study is closed for good. Confirm it on a terminal, or say --yes.")
+            raise UsageError(say("a study is closed for good. Confirm it on a terminal, or say --yes."))
         if not yes:
-            _warn(words, found.name, shared)
-            if not typer.confirm(words("Close it?", "La fermer ?"), default=False, err=True):
-                raise Refused("Not closed. The study goes on.")
+            _warn(found.name, shared)
+            if not typer.confirm(say("Close it?"), default=False, err=True):
+                raise Refused(say("Not closed. The study goes on."))
         closed = close_study(session, reserved, reason=reason)
     if output is Format.JSON:
         show_json({"study": found.name, "closed": True, "was_closed": not closed, "also_ended": shared})
         return
     typer.echo(
-        words(f"Study '{found.name}' is closed here for good.", f"L'étude « {found.name} » est fermée ici pour de bon.")
+        say("Study '{name}' is closed here for good.", name=found.name)
         if closed
-        else words(f"Study '{found.name}' was closed before.", f"L'étude « {found.name} » était déjà fermée.")
+        else say("Study '{name}' was closed before.", name=found.name)
     )
     for item in reserved:
-        name = f"{item.title} : " if lang == "fr" else f"{item.title}: "
-        typer.echo(
-            name + words(f"{words.epsilon(item.epsilon)} stays spent.", f"{words.epsilon(item.epsilon)} reste dépensé.")
-        )
+        typer.echo(say("{title}: {epsilon} stays spent.", title=item.title, epsilon=tell_epsilon(item.epsilon)))
     if shared:
-        typer.echo(_also(words, shared))
+        typer.echo(_also(shared))
 
 
-def _warn(words: "OfficeWords", name: str, shared: list[str]) -> None:
-    show_note(
-        words(
-            f"Study '{name}' ends here and cannot be opened again. What was reserved stays spent.",
-            f"L'étude « {name} » prend fin ici et ne peut être rouverte. Ce qui a été réservé reste dépensé.",
-        )
-    )
+def _warn(name: str, shared: list[str]) -> None:
+    show_note(say("Study '{name}' ends here and cannot be opened again. What was reserved stays spent.", name=name))
     if shared:
-        show_note(_also(words, shared))
+        show_note(_also(shared))
 
 
-def _also(words: "OfficeWords", shared: list[str]) -> str:
-    return words(
-        f"The same accounts serve, and end with it: {words.list(shared)}.",
-        f"Les mêmes comptes servent aussi, et prennent fin avec elle : {words.list(shared)}.",
-    )
+def _also(shared: list[str]) -> str:
+    return say("The same accounts serve, and end with it: {shared}.", shared=say_list(shared))
 
 
 def _open(study: "Study", opened: ExitStack) -> "Session | None":
@@ -204,9 +186,7 @@ def _look(study: "Study", session: "Session | None", *, custodian: bool) -> "Off
     return look_at_registry(RegistryDesk(study, session), custodian=custodian)
 
 
-def _write_off(
-    study: "Study", session: "Session | None", words: "OfficeWords", *, tell: bool
-) -> "dict[str, WrittenOff]":
+def _write_off(study: "Study", session: "Session | None", *, tell: bool) -> "dict[str, WrittenOff]":
     from discreet.errors import UsageError
     from discreet.linkage.envelopes import Role
     from discreet.linkage.office_pages.check_words import tell_write_off
@@ -214,17 +194,17 @@ def _write_off(
     from discreet.linkage.offices.registry_desk import RegistryDesk
 
     if session is None or study.role is not Role.REGISTRY:
-        raise UsageError("only a registry has accounts to write off.")
+        raise UsageError(say("only a registry has accounts to write off."))
     desk, done = RegistryDesk(study, session), {}
     for asked in study.agreement.terms.properties:
         written = write_off_accounts(desk, asked)
-        title = asked.title.text(words.language)
+        title = asked.title.text(language())
         if written is not None:
             done[asked.name] = written
         if tell:
-            nothing = words(f"{title}: nothing is lost.", f"{title} : rien n'est perdu.")
+            nothing = say("{title}: nothing is lost.", title=title)
             cap = study.agreement.terms.tariff.cap
-            typer.echo(nothing if written is None else tell_write_off(words, title, written, cap))
+            typer.echo(nothing if written is None else tell_write_off(title, written, cap))
     return done
 
 

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from discreet.catalogue import Phrase, language, say
 from discreet.cli import (
     CommandGroup,
-    Language,
-    LanguageOption,
     LevelOption,
     OutOption,
     ReleaseFormatOption,
@@ -49,7 +48,6 @@ def linked_read(
     office: OfficeOption = Path(),
     study: StudyOption = None,
     workspace: UnusedWorkspace = None,
-    lang: LanguageOption = Language.EN,
     out: OutOption = None,
     output: ReleaseFormatOption = None,
 ) -> None:
@@ -70,7 +68,7 @@ def linked_read(
         population_share=population_share,
         population=population,
     )
-    deliver(release, chosen, out, lang)
+    deliver(release, chosen, out, language())
 
 
 def _read(desk: "ResearcherDesk", answer: str, labels: Path | None, url: str | None) -> "ReadAnswer":
@@ -86,13 +84,15 @@ def _read(desk: "ResearcherDesk", answer: str, labels: Path | None, url: str | N
     if (kept := desk.kept(answer)) is not None:
         return kept
     if answer not in (known := desk.study.requests()):
-        raise UnknownName(sort="Request", name=answer, where="the requests of this office", known=known)
+        raise UnknownName(sort=Phrase("Request"), name=answer, where=say("the requests of this office"), known=known)
     envelope, meaning = received_answer(desk.study, answer)
     if envelope is None and url is not None:
         envelope = fetch_answer(url, answer)
     if envelope is None:
         raise Refused(
-            "no answer to this request has come yet. By network answers leave at fixed times: try again later, or "
-            "fetch it with --from URL."
+            say(
+                "no answer to this request has come yet. By network answers leave at fixed times: try again "
+                "later, or fetch it with --from URL."
+            )
         )
     return desk.read(envelope, sealed or meaning)

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from discreet.cli import CommandGroup, Language, LanguageOption, UnusedWorkspace, show_note
+from discreet.catalogue import say
+from discreet.cli import CommandGroup, UnusedWorkspace, show_note
 from discreet.linkage.linkage_commands.linked_options import OfficeOption, StudyOption
 
 if TYPE_CHECKING:
@@ -14,22 +15,6 @@ if TYPE_CHECKING:
 __all__ = ["register"]
 
 _LONGEST: Final = 2**31
-_WORDS: Final = {
-    "en": {
-        "listens": "The {role} of study '{study}' listens at http://{place}. Ctrl-C ends it.",
-        "sent": "Sent. The other office has it.",
-        "researcher": "researcher",
-        "holder": "holder",
-        "registry": "registry",
-    },
-    "fr": {
-        "listens": "Le {role} de l'étude « {study} » écoute à l'adresse http://{place}. Ctrl-C y met fin.",
-        "sent": "Envoyé. L'autre bureau l'a reçu.",
-        "researcher": "chercheur",
-        "holder": "détenteur",
-        "registry": "registre",
-    },
-}
 
 
 def register(linked: CommandGroup) -> None:
@@ -58,14 +43,13 @@ def linked_serve(
     to_researcher: Annotated[
         str | None, typer.Option(metavar="URL", help="Where answers, or labels of groups, are sent.")
     ] = None,
-    lang: LanguageOption = Language.EN,
     workspace: UnusedWorkspace = None,
 ) -> None:
     """Take part in a study by network, until Ctrl-C: receive envelopes, draw or count, send on what comes of it.
 
     What was received is kept, and a restart goes on with it. Answers leave at times fixed by the request's.
     """
-    from discreet.linkage.envelopes import Role
+    from discreet.linkage.envelopes import Role, tell_role
     from discreet.linkage.office_network.couriers import check_url
     from discreet.linkage.office_network.linked_server import open_listener, serve_study
     from discreet.linkage.offices.office_studies import find_study
@@ -75,7 +59,6 @@ def linked_serve(
     _require_fit(found.role, role, {name for name, value in given.items() if value})
     named = {Role.REGISTRY: to_registry, Role.RESEARCHER: to_researcher}
     addresses = {to: check_url(url, f"to-{to}") for to, url in named.items() if url is not None}
-    words = _WORDS[lang]
     with open_listener(host, port, beyond=behind_proxy) as listener:
         name, number = listener.getsockname()[:2]
         place = f"[{name}]:{number}" if ":" in name else f"{name}:{number}"
@@ -84,7 +67,14 @@ def linked_serve(
             listener=listener,
             addresses=addresses,
             approved=approve,
-            announce=lambda: typer.echo(words["listens"].format(role=words[found.role], study=found.name, place=place)),
+            announce=lambda: typer.echo(
+                say(
+                    "The {role} of study '{study}' listens at http://{place}. Ctrl-C ends it.",
+                    role=tell_role(found.role),
+                    study=found.name,
+                    place=place,
+                )
+            ),
             tell=show_note,
         )
 
@@ -92,7 +82,6 @@ def linked_serve(
 def linked_send(
     envelope: Annotated[Path, typer.Argument(metavar="ENVELOPE", help="What another office is to have.")],
     to: Annotated[str, typer.Option(metavar="URL", help="Where that office listens.")],
-    lang: LanguageOption = Language.EN,
     workspace: UnusedWorkspace = None,
 ) -> None:
     """Send an envelope to an office that listens. Sent again, it is the same envelope and does nothing more."""
@@ -104,20 +93,27 @@ def linked_send(
         with open_regular(envelope) as stream:
             data = stream.read(_LONGEST)
     except OSError:
-        raise PathInvalid(f"'{envelope}' is not there or cannot be read.", path=str(envelope)) from None
+        raise PathInvalid(say("'{path}' is not there or cannot be read.", path=envelope), path=str(envelope)) from None
     send_envelope(to, data)
-    typer.echo(_WORDS[lang]["sent"])
+    typer.echo(say("Sent. The other office has it."))
 
 
 def _require_fit(own: "Role", role: str | None, given: set[str]) -> None:
     from discreet.errors import UsageError
+    from discreet.linkage.envelopes import tell_role
 
     if role is not None and role != own:
-        raise UsageError(f"this office is a {own}, and --role says {role}. Name the folder of that office.")
+        raise UsageError(
+            say(
+                "this office is a {own}, and --role says {role}. Name the folder of that office.",
+                own=tell_role(own),
+                role=role,
+            )
+        )
     may = {
         "researcher": set[str](),
         "holder": {"--approve", "--to-registry", "--to-researcher"},
         "registry": {"--to-researcher"},
     }
     if other := sorted(given - may[own]):
-        raise UsageError(f"{', '.join(other)} is not for a {own}.")
+        raise UsageError(say("{options} is not for a {role}.", options=", ".join(other), role=tell_role(own)))

@@ -9,8 +9,9 @@ from types import MappingProxyType
 from typing import Final
 from urllib.parse import urlsplit
 
+from discreet.catalogue import say
 from discreet.errors import ParameterInvalid, Refused, RequestConflict
-from discreet.linkage.envelopes import EnvelopeKind, envelope_limit, read_header, refuse_envelope
+from discreet.linkage.envelopes import EnvelopeKind, envelope_limit, read_header, refuse_envelope, tell_kind
 
 __all__ = ["PATHS", "check_url", "fetch_answer", "post_envelope", "send_envelope"]
 
@@ -32,20 +33,29 @@ def send_envelope(url: str, data: bytes) -> None:
     """Send an envelope to the office at `url`; it has arrived when this returns."""
     kind = read_header(data).kind
     if kind not in PATHS:
-        raise Refused(f"an envelope with a {kind} is not sent by network. Give the file to the other office.")
+        raise Refused(
+            say(
+                "an envelope with a {kind} is not sent by network. Give the file to the other office.",
+                kind=tell_kind(kind),
+            )
+        )
     status = post_envelope(url, kind, data)
     if status is None:
         raise unreachable(url)
     if status == http.HTTPStatus.CONFLICT:
-        raise RequestConflict("that office has other bytes under this request. Ask anew, under a request of its own.")
+        raise RequestConflict(
+            say("that office has other bytes under this request. Ask anew, under a request of its own.")
+        )
     if status != http.HTTPStatus.ACCEPTED:
-        raise Refused(f"that office did not take the envelope ({status}). Ask it why.", status=status)
+        raise Refused(
+            say("that office did not take the envelope ({status}). Ask it why.", status=status), status=status
+        )
 
 
 def fetch_answer(url: str, request: str) -> bytes | None:
     """The envelope with the answer to a request, from the registry at `url`; None as long as it has none to give."""
     if _REQUEST.fullmatch(request) is None:
-        raise ParameterInvalid(parameter="request", rule="must be 32 hexadecimal digits", given=request[:40])
+        raise ParameterInvalid(parameter="request", rule=say("must be 32 hexadecimal digits"), given=request[:40])
     found = _talk(url, "GET", f"{PATHS[EnvelopeKind.ANSWER]}/{request}", None)
     if found is None:
         raise unreachable(url)
@@ -53,7 +63,7 @@ def fetch_answer(url: str, request: str) -> bytes | None:
     if status == http.HTTPStatus.NOT_FOUND:
         return None
     if status != http.HTTPStatus.OK:
-        raise Refused(f"that office did not give an answer ({status}). Ask it why.", status=status)
+        raise Refused(say("that office did not give an answer ({status}). Ask it why.", status=status), status=status)
     if read_header(data).request != request:
         raise refuse_envelope()
     return data
@@ -75,14 +85,16 @@ def check_url(url: str, parameter: str) -> str:
         fit = False
     if not fit or not url.isascii() or not url.isprintable() or " " in url:
         raise ParameterInvalid(
-            parameter=parameter, rule="must be an address such as http://127.0.0.1:8520", given=ascii(url[:60])
+            parameter=parameter, rule=say("must be an address such as http://127.0.0.1:8520"), given=ascii(url[:60])
         )
     return url.rstrip("/")
 
 
 def unreachable(url: str) -> Refused:
     host = urlsplit(url).hostname or ""
-    return Refused(f"the office at '{host}' could not be reached. Nothing was sent; try again.", host=host)
+    return Refused(
+        say("the office at '{host}' could not be reached. Nothing was sent; try again.", host=host), host=host
+    )
 
 
 def _talk(url: str, method: str, path: str, body: bytes | None) -> tuple[int, bytes] | None:

@@ -14,6 +14,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
+from discreet.catalogue import say
 from discreet.errors import RequestConflict, SignatureInvalid
 from discreet.linkage.envelopes import EnvelopeKind, Role
 from discreet.linkage.office_network.couriers import PATHS
@@ -38,7 +39,7 @@ def linked_app(post: OfficePost, tell: Callable[[str], None]) -> ASGIApp:
 
     async def failed(request: Request, error: Exception) -> Response:
         if not isinstance(error, ClientDisconnect):
-            tell(f"A request failed: {type(error).__name__}")
+            tell(say("A request failed: {error}", error=type(error).__name__))
         return _said(HTTPStatus.INTERNAL_SERVER_ERROR)
 
     routes = [Route("/health", health), Route("/linked/agreement", tell_agreement)]

@@ -6,10 +6,12 @@ import ipaddress
 import socket
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import copy_context
 from threading import Event, Thread
 from types import FrameType
 from typing import Final
 
+from discreet.catalogue import Phrase, say
 from discreet.errors import ExtraMissing, ParameterInvalid, UsageError
 from discreet.linkage.envelopes import Role
 from discreet.linkage.office_network.mailbox import Mailbox
@@ -25,7 +27,7 @@ try:
     from discreet.linkage.office_network.http_protocol import GuardedProtocol
     from discreet.linkage.office_network.linked_app import linked_app
 except ModuleNotFoundError:
-    raise ExtraMissing(needed_for="Serving linked counts", extra="linked") from None
+    raise ExtraMissing(needed_for=Phrase("Serving linked counts"), extra="linked") from None
 
 __all__ = ["open_listener", "serve_study"]
 
@@ -46,9 +48,9 @@ def serve_study(
     with Mailbox(study).hold(), _opened(study, tell, approved=approved, pushes=Role.RESEARCHER in addresses) as post:
         stop = Event()
         post.mailbox.retry()
-        threads = [Thread(target=_work, args=(post, stop), daemon=True)]
+        threads = [make_thread(_work, post, stop)]
         for postman in postmen(post.mailbox, addresses, tell):
-            threads.append(Thread(target=postman.run, args=(stop,), daemon=True))
+            threads.append(make_thread(postman.run, stop))
         config = uvicorn.Config(
             linked_app(post, tell),
             http=GuardedProtocol,
@@ -78,18 +80,23 @@ def open_listener(host: str, port: int, *, beyond: bool) -> socket.socket:
     try:
         address = ipaddress.ip_address("127.0.0.1" if host == "localhost" else host)
     except ValueError:
-        raise ParameterInvalid(parameter="host", rule="must be an IP address", given=ascii(host[:60])) from None
+        raise ParameterInvalid(parameter="host", rule=say("must be an IP address"), given=ascii(host[:60])) from None
     if not address.is_loopback and not beyond:
         raise UsageError(
-            f"'{host}' can be reached from other machines. TLS and who may connect are a proxy's: put one before it "
-            "and say so with --behind-proxy, or listen on 127.0.0.1."
+            say(
+                "'{host}' can be reached from other machines. TLS and who may connect are a proxy's: put one "
+                "before it and say so with --behind-proxy, or listen on 127.0.0.1.",
+                host=host,
+            )
         )
     family = socket.AF_INET6 if address.version == 6 else socket.AF_INET
     try:
         return socket.create_server((str(address), port), family=family, backlog=128)
     except OSError as error:
         raise ParameterInvalid(
-            parameter="port", rule=f"must be free to listen on ({error.strerror})", given=str(port)
+            parameter="port",
+            rule=say("must be free to listen on ({strerror})", strerror=error.strerror),
+            given=str(port),
         ) from None
 
 
@@ -120,6 +127,11 @@ def _opened(study: Study, tell: Callable[[str], None], *, approved: bool, pushes
             desk = RegistryDesk(study, session)
             len(desk.index.people)  # read now, so that the first sample does not wait for it
             yield RegistryPost(study, tell, desk=desk, pushes=pushes)
+
+
+def make_thread(task: Callable[..., None], *given: object) -> Thread:
+    """A thread that speaks the language of this one."""
+    return Thread(target=copy_context().run, args=(task, *given), daemon=True)
 
 
 def _work(post: OfficePost, stop: Event) -> None:

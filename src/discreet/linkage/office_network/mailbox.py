@@ -18,6 +18,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
+from discreet.catalogue import Phrase, say
 from discreet.errors import Refused, RequestConflict, UnknownName
 from discreet.files import locked, sync, write_whole
 from discreet.linkage.envelopes import EnvelopeKind, Role, refuse_envelope
@@ -31,6 +32,12 @@ _OUTBOX: Final = "outbox"
 _SETTLED: Final = "settled"
 _REFUSED: Final = ".refused"
 _REQUEST: Final = re.compile(r"[0-9a-f]{32}")
+_WAITING: Final = {
+    EnvelopeKind.REQUEST: Phrase("the requests that wait"),
+    EnvelopeKind.SAMPLE: Phrase("the samples that wait"),
+    EnvelopeKind.ANSWER: Phrase("the answers that wait"),
+    EnvelopeKind.LABELS: Phrase("the labels that wait"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +73,9 @@ class Mailbox:
             try:
                 held.enter_context(locked(self.study.folder / "serve.lock", wait=False))
             except BlockingIOError:
-                raise Refused(f"study '{self.study.name}' is served by another process of this office.") from None
+                raise Refused(
+                    say("study '{name}' is served by another process of this office.", name=self.study.name)
+                ) from None
             yield
 
     # --- in ---------------------------------------------------------------------------------------------------------
@@ -86,7 +95,9 @@ class Mailbox:
             except FileExistsError:
                 known = _read_head(path) or {"digest": digest}  # gone meanwhile: it was settled
         if not hmac.compare_digest(str(known["digest"]), digest):
-            raise RequestConflict("other bytes came under this request before. Ask anew, under a request of its own.")
+            raise RequestConflict(
+                say("other bytes came under this request before. Ask anew, under a request of its own.")
+            )
 
     def waiting(self, kind: EnvelopeKind) -> tuple[str, ...]:
         """Requests with an envelope that nothing was done with, in the order of their ids."""
@@ -98,7 +109,10 @@ class Mailbox:
         head = _read_head(path)
         if head is None:
             raise UnknownName(
-                sort="Request", name=request[:40], where=f"the {kind}s that wait", known=list(self.waiting(kind))[:20]
+                sort=Phrase("Request"),
+                name=request[:40],
+                where=str(_WAITING[kind]),
+                known=list(self.waiting(kind))[:20],
             )
         data = read_regular(path)
         times = (datetime.fromisoformat(head[name]) for name in ("asked", "arrived"))
@@ -179,6 +193,8 @@ def _read_head(path: Path) -> dict[str, Any] | None:
     except FileNotFoundError:
         return None
     except (OSError, ValueError):
-        raise Refused(f"'{path.name}' of this office cannot be read. Restore the office's folder.") from None
+        raise Refused(
+            say("'{name}' of this office cannot be read. Restore the office's folder.", name=path.name)
+        ) from None
     assert isinstance(found, dict)
     return found

@@ -13,8 +13,9 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import ClassVar, Final
 
+from discreet.catalogue import say
 from discreet.errors import DiscreetError, QueryRefused, RequestConflict, SignatureInvalid, UnknownName, UsageError
-from discreet.linkage.envelopes import EnvelopeKind, envelope_limit, refuse_envelope
+from discreet.linkage.envelopes import EnvelopeKind, envelope_limit, refuse_envelope, tell_kind
 from discreet.linkage.office_network.mailbox import Mailbox
 from discreet.linkage.office_network.slots import next_slot
 from discreet.linkage.offices.envelope_contents import LARGEST_REQUEST, GroupLabels, NoisyAnswer, largest_sample
@@ -81,11 +82,13 @@ class OfficePost(ABC):
             ended = moment() >= self.study.agreement.terms.ends
             if ended or isinstance(error, _HOPELESS):
                 self.mailbox.settle(kind, request, refused=type(error).__name__)
-                self._tell(f"A {kind} was put aside: {said}")
+                self._tell(say("A {kind} was put aside: {said}", kind=tell_kind(kind), said=said))
                 return
             pause = min(2 * self._waits.get(request, (0.0, _SOON / 2))[1], _LATE)
             self._waits[request] = time.monotonic() + pause, pause
-            self._tell(f"A {kind} is tried again in {pause:g} s: {said}")
+            self._tell(
+                say("A {kind} is tried again in {pause:g} s: {said}", kind=tell_kind(kind), pause=pause, said=said)
+            )
         else:
             self._waits.pop(request, None)
 

@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 from threading import Event
 from typing import Final
 
-from discreet.linkage.envelopes import ROUTES, Role
+from discreet.catalogue import say
+from discreet.linkage.envelopes import ROUTES, Role, tell_kind, tell_role
 from discreet.linkage.office_network.couriers import post_envelope
 from discreet.linkage.office_network.mailbox import Mailbox
 from discreet.linkage.offices.office_studies import moment
@@ -50,7 +51,12 @@ class Postman:
                 self._pause = 0.0
                 if status != _TAKEN:
                     self._tell(
-                        f"The {self._role} did not take a {item.kind} ({status}). It is tried again after a restart."
+                        say(
+                            "The {role} did not take a {kind} ({status}). It is tried again after a restart.",
+                            role=tell_role(self._role),
+                            kind=tell_kind(item.kind),
+                            status=status,
+                        )
                     )
             else:
                 self._wait()
@@ -58,7 +64,9 @@ class Postman:
 
     def _wait(self) -> None:
         if not self._pause:
-            self._tell(f"The {self._role} cannot be reached. What is for it is kept and sent later.")
+            self._tell(
+                say("The {role} cannot be reached. What is for it is kept and sent later.", role=tell_role(self._role))
+            )
         self._pause = min(max(2 * self._pause, _SOON), _LATE)
         self._after = time.monotonic() + self._pause
 

@@ -2,115 +2,105 @@
 
 from __future__ import annotations
 
-from discreet.linkage.office_pages.office_words import OfficeWords
+from typing import Final
+
+from discreet.catalogue import Phrase, say
+from discreet.linkage.office_pages.office_words import tell_amount, tell_fault
 from discreet.linkage.offices.account_book import WrittenOff
 from discreet.linkage.offices.office_checks import OfficeFinding
 
 __all__ = ["tell_finding", "tell_write_off"]
 
 
-def tell_finding(words: OfficeWords, found: OfficeFinding) -> tuple[str, str, str]:
+_SUBJECTS: Final = {
+    "chain": Phrase("ledger"),
+    "reservation": Phrase("reservation"),
+    "accounts": Phrase("accounts"),
+    "files": Phrase("property's files"),
+    "quota": Phrase("quota"),
+    "index": Phrase("index of pseudonyms"),
+    "link-key": Phrase("link.key"),
+    "draw-key": Phrase("draw.key"),
+    "notes": Phrase("requests kept"),
+}
+_FAULTS: Final = {
+    "missing": Phrase("nothing is reserved on the ledger"),
+    "less": Phrase("less is reserved than was agreed on"),
+    "lower": Phrase("it counts less than the ledger: an older copy was put back"),
+    "files": Phrase("missing or unreadable: restore the office's folder from a copy, or close the study"),
+}
+
+
+def tell_finding(found: OfficeFinding) -> tuple[str, str, str]:
     """What was looked at, whether it is whole, and what was seen."""
-    subject = words(
-        *{
-            "chain": ("ledger", "grand livre"),
-            "reservation": ("reservation", "réserve"),
-            "accounts": ("accounts", "comptes"),
-            "files": ("property's files", "fichiers de la propriété"),
-            "quota": ("quota", "quota"),
-            "index": ("index of pseudonyms", "index des pseudonymes"),
-            "link-key": ("link.key", "link.key"),
-            "draw-key": ("draw.key", "draw.key"),
-            "notes": ("requests kept", "demandes conservées"),
-        }[found.what]
-    )
+    subject = str(_SUBJECTS[found.what])
     if found.asked:
-        subject = words(f"{subject} of {found.asked}", f"{subject} : {found.asked}")
-    state = words("whole", "intact") if found.sound else words("DAMAGED", "ENDOMMAGÉ")
-    return subject, state, _sound(words, found) if found.sound else _damaged(words, found)
+        subject = say("{subject} of {asked}", subject=subject, asked=found.asked)
+    if found.sound:
+        return subject, say("whole"), _tell_sound(found)
+    return subject, say("DAMAGED"), _tell_damage(found)
 
 
-def _sound(words: OfficeWords, found: OfficeFinding) -> str:
-    figures = {name: words.number(value) if isinstance(value, int) else value for name, value in found.figures}
+def _tell_sound(found: OfficeFinding) -> str:
+    figures = {name: tell_amount(value) if isinstance(value, int) else value for name, value in found.figures}
     match found.what:
         case "chain":
-            return words(
-                f"every event follows from the one before it: {figures['events']}, with {figures['answers']} answers",
-                f"chaque événement découle du précédent : {figures['events']}, avec {figures['answers']} réponses",
+            return say(
+                "every event follows from the one before it: {events}, with {answers} answers",
+                events=figures["events"],
+                answers=figures["answers"],
             )
         case "reservation":
-            told = words(
-                f"epsilon {figures['epsilon']} of '{figures['population']}' is spent for it",
-                f"epsilon {words.decimal(figures['epsilon'])} de « {figures['population']} » est dépensé pour elle",
+            told = say(
+                "epsilon {epsilon} of '{population}' is spent for it",
+                epsilon=figures["epsilon"],
+                population=figures["population"],
             )
-            return told + (words("; closed", " ; fermée") if figures["closed"] != "0" else "")
+            return told + (say("; closed") if figures["closed"] != "0" else "")
         case "accounts":
-            told = words(
-                f"they have the digest that the ledger names; requests: {figures['uses']}",
-                f"ils ont l'empreinte que nomme le grand livre ; demandes : {figures['uses']}",
-            )
+            told = say("they have the digest that the ledger names; requests: {uses}", uses=figures["uses"])
             if figures["unanswered"] != "0":
-                told += words(
-                    f"; charged and not answered: {figures['unanswered']}",
-                    f" ; débitées sans réponse : {figures['unanswered']}",
-                )
+                told += say("; charged and not answered: {unanswered}", unanswered=figures["unanswered"])
             if figures["written_off"] != "0":
-                told += words(
-                    f"; written off: {figures['written_off']}", f" ; passés par pertes : {figures['written_off']}"
-                )
+                told += say("; written off: {written_off}", written_off=figures["written_off"])
             return told
         case "quota":
-            return words(
-                f"{figures['spent']} parts spent; the ledger has {figures['charged']} for {figures['requests']} "
-                "requests",
-                f"{figures['spent']} parts dépensées ; le grand livre en a {figures['charged']} pour "
-                f"{figures['requests']} demandes",
+            return say(
+                "{spent} parts spent; the ledger has {charged} for {requests} requests",
+                spent=figures["spent"],
+                charged=figures["charged"],
+                requests=figures["requests"],
             )
         case "notes":
-            return words(f"{figures['requests']} can be read", f"{figures['requests']} lisibles")
+            return say("{requests} can be read", requests=figures["requests"])
         case _:
-            return words("can be read", "lisible")
+            return say("can be read")
 
 
-def _damaged(words: OfficeWords, found: OfficeFinding) -> str:
-    if found.what == "accounts":
-        mend = words(
-            "put the newest copy back, or write them off: discreet linked verify --write-off --custodian",
-            "remettez la copie la plus récente, ou passez-les par pertes : discreet linked verify --write-off "
-            "--custodian",
-        )
-        return words.fault(found.fault or "") + ("" if found.fault == "pool" else f". {_begin(mend)}")
-    faults = {
-        "missing": ("nothing is reserved on the ledger", "rien n'est réservé au grand livre"),
-        "less": ("less is reserved than was agreed on", "la réserve est inférieure à ce qui a été convenu"),
-        "lower": (
-            "it counts less than the ledger: an older copy was put back",
-            "il compte moins que le grand livre : une copie plus ancienne a été remise",
-        ),
-        "files": (
-            "missing or unreadable: restore the office's folder from a copy, or close the study",
-            "absent ou illisible : restaurez le dossier du bureau, ou fermez l'étude",
-        ),
-    }
-    return words(*faults[found.fault or "files"])
+def _tell_damage(found: OfficeFinding) -> str:
+    if found.what != "accounts":
+        return str(_FAULTS[found.fault or "files"])
+    told = tell_fault(found.fault or "")
+    if found.fault == "pool":
+        return told
+    return say(
+        "{told}. Put the newest copy back, or write them off: discreet linked verify --write-off --custodian",
+        told=told,
+    )
 
 
-def _begin(sentence: str) -> str:
-    return sentence[:1].upper() + sentence[1:]
-
-
-def tell_write_off(words: OfficeWords, title: str, done: WrittenOff, cap: int) -> str:
+def tell_write_off(title: str, done: WrittenOff, cap: int) -> str:
     """What now stands in the place of lost accounts."""
-    fullest, whole = words.number(done.fullest), words.number(cap)
     if done.all:
-        return words(
-            f"{title}: the ledger may lack requests, so every account is used up. Close the study and agree anew.",
-            f"{title} : le grand livre peut ignorer des demandes, donc chaque compte est épuisé. Fermez l'étude et "
-            "convenez d'une nouvelle.",
+        return say(
+            "{title}: the ledger may lack requests, so every account is used up. Close the study and agree anew.",
+            title=title,
         )
-    return words(
-        f"{title}: requests charged to everybody: {words.number(done.uses)}. The fullest account has used {fullest} of "
-        f"{whole} parts. The ledger names the new accounts.",
-        f"{title} : demandes débitées de tous : {words.number(done.uses)}. Le compte le plus plein a utilisé {fullest} "
-        f"parts sur {whole}. Le grand livre nomme les nouveaux comptes.",
+    return say(
+        "{title}: requests charged to everybody: {uses:,}. The fullest account has used {fullest:,} of "
+        "{cap:,} parts. The ledger names the new accounts.",
+        title=title,
+        uses=done.uses,
+        fullest=done.fullest,
+        cap=cap,
     )

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from decimal import Decimal
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from discreet.catalogue import say
 from discreet.ledger import Balance
+from discreet.linkage.office_pages.office_words import tell_amount, tell_kind, tell_percent
 from discreet.linkage.offices.registry_status import AccountsView
 from discreet.linkage.offices.researcher_status import LinkedPrice
 from discreet.present import (
@@ -27,9 +29,6 @@ from discreet.present import (
     name_axis,
 )
 
-if TYPE_CHECKING:
-    from discreet.linkage.office_pages.office_words import OfficeWords
-
 __all__ = ["draw_accounts", "draw_budget", "draw_prices"]
 
 _COLOURS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
@@ -40,7 +39,7 @@ _STEPS: Final = (0.1, 0.2, 0.25, 0.5, 1.0, 2.0, 2.5, 5.0, 10.0, 20.0, 25.0, 50.0
 _MOST_STEPS: Final = 5
 
 
-def draw_prices(words: OfficeWords, prices: Sequence[LinkedPrice]) -> Drawn:
+def draw_prices(prices: Sequence[LinkedPrice]) -> Drawn:
     """± of a number against how often one person can be counted at that price."""
     drawn = [price for price in prices if price.times]
     lines: dict[tuple[str, tuple[str, ...]], list[LinkedPrice]] = {}
@@ -51,26 +50,24 @@ def draw_prices(words: OfficeWords, prices: Sequence[LinkedPrice]) -> Drawn:
     named: dict[tuple[tuple[float, float], ...], list[str]] = {}
     for (kind, names), found in lines.items():
         places = tuple((float(price.times), float(price.half_width)) for price in found)
-        name = words.kind(kind) + ("" if kinds.count(kind) == 1 else f", {', '.join(names)}")
+        name = tell_kind(kind) + ("" if kinds.count(kind) == 1 else f", {', '.join(names)}")
         named.setdefault(places, []).append(name)
     marks: list[LineMark | PointMarks] = []
     keys = []
     for number, (places, sorts) in enumerate(named.items()):
         look = Look(_COLOURS[number % len(_COLOURS)], SHAPES[number % len(SHAPES)])
         marks += [LineMark(places, look.colour), PointMarks(places, look)]
-        keys.append(ChartKey(words.apart.join(sorts), look, KeySample.POINT))
-    across = _log_axis(words, [price.times for price in drawn])
-    up = _log_axis(words, [float(price.half_width) for price in drawn])
-    title = words("The less noise, the fewer times", "Moins de bruit, moins de fois")
-    sentence = words(
-        "Half of the 95% interval of a number, against how often one person can be counted at that price, for each "
-        "scale of the menu. Both grow with the scale: twice the noise, twice as many counts.",
-        "Moitié de l'intervalle à 95\u00a0% d'un nombre, selon combien de fois une personne peut être comptée à ce "
-        "prix, pour chaque échelle du menu. Les deux croissent avec l'échelle : deux fois le bruit, deux fois plus de "
-        "comptes.",
+        keys.append(ChartKey(say("; ").join(sorts), look, KeySample.POINT))
+    across = _log_axis([price.times for price in drawn])
+    up = _log_axis([float(price.half_width) for price in drawn])
+    title = say("The less noise, the fewer times")
+    sentence = say(
+        "Half of the 95% interval of a number, against how often one person can be counted at that "
+        "price, for each scale of the menu. Both grow with the scale: twice the noise, twice as many "
+        "counts."
     )
     panel = PlotPanel(
-        ChartAxis(across.low, across.high, across.ticks, across.kind, words("times one person", "fois une personne")),
+        ChartAxis(across.low, across.high, across.ticks, across.kind, say("times one person")),
         up,
         tuple(marks),
         title="±",
@@ -78,51 +75,49 @@ def draw_prices(words: OfficeWords, prices: Sequence[LinkedPrice]) -> Drawn:
     return draw_chart(Chart("linked-prices", title, sentence, (PanelRow((panel,), 240.0, legend=tuple(keys)),)))
 
 
-def _log_axis(words: OfficeWords, values: Sequence[float]) -> ChartAxis:
+def _log_axis(values: Sequence[float]) -> ChartAxis:
     low, high = min(values, default=1), max(values, default=10)
     inside = [tick for tick in _TICKS if low <= tick <= high]
     if len(inside) < 2:
         inside = [low, high] if low < high else [low, low * 2]  # type: ignore[list-item]
-    return log_axis(values, at=[(float(tick), words.number(tick)) for tick in inside])
+    return log_axis(values, at=[(float(tick), tell_amount(tick)) for tick in inside])
 
 
-def draw_budget(words: OfficeWords, balance: Balance, reserved: Decimal) -> Drawn:
+def draw_budget(balance: Balance, reserved: Decimal) -> Drawn:
     """A population's ε: this study, everything else, what is left."""
     other = max(Decimal(0), balance.epsilon_spent - reserved)
     bars = [
-        (words("this study", "cette étude"), float(reserved)),
-        (words("everything else", "tout le reste"), float(other)),
-        (words("left", "reste"), float(balance.epsilon_remaining)),
+        (say("this study"), float(reserved)),
+        (say("everything else"), float(other)),
+        (say("left"), float(balance.epsilon_remaining)),
     ]
-    total = f"ε = {words.number(balance.epsilon_cap)}"
-    sentence = words(
-        f"The population's budget of {total}: what this study reserved, what all else has spent, and what is left.",
-        f"Le budget de la population, {total} : la réserve de cette étude, la dépense de tout le reste, et ce qui "
-        "reste.",
+    total = f"ε = {tell_amount(balance.epsilon_cap)}"
+    sentence = say(
+        "The population's budget of {total}: what this study reserved, what all else has spent, and what is left.",
+        total=total,
     )
-    title = words("The population's ε", "L'ε de la population")
-    return _draw_bars("linked-budget", title, sentence, bars, words.number)
+    title = say("The population's ε")
+    return _draw_bars("linked-budget", title, sentence, bars, tell_amount)
 
 
-def draw_accounts(words: OfficeWords, name: str, title: str, bands: Sequence[str], view: AccountsView) -> Drawn:
+def draw_accounts(name: str, title: str, bands: Sequence[str], view: AccountsView) -> Drawn:
     """How many units have used how much of their account."""
     units = max(view.units, 1)
     bars = [(band, 100 * count / units) for band, count in zip(bands, view.bands, strict=True)]
-    nothing = words.percent(view.bands[0] / units)
-    sentence = words(
-        f"Share of the units by how much of their account is used, from nothing to all of it. {nothing} have used "
-        f"nothing, and {words.percent(view.near / units)} more than nine tenths.",
-        f"Part des unités selon la part utilisée de leur compte, de rien à tout. {nothing} n'ont rien utilisé, et "
-        f"{words.percent(view.near / units)} plus de neuf dixièmes.",
+    nothing = tell_percent(view.bands[0] / units)
+    sentence = say(
+        "Share of the units by how much of their account is used, from nothing to all of it. {nothing} "
+        "have used nothing, and {near} more than nine tenths.",
+        nothing=nothing,
+        near=tell_percent(view.near / units),
     )
-    heading = words(f"How full accounts are: {title}", f"Remplissage des comptes : {title}")
-    sign = words("%", "\u00a0%")
+    heading = say("How full accounts are: {title}", title=title)
     return _draw_bars(
         f"linked-accounts-{name}",
         heading,
         sentence,
         bars,
-        lambda value, decimals: f"{words.number(value, decimals)}{sign}",
+        lambda value, decimals: say("{percentage}%", percentage=tell_amount(value, decimals)),
     )
 
 

@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from discreet.linkage.envelopes import Role
+from discreet.catalogue import Phrase, say, speaking
+from discreet.linkage.envelopes import Role, tell_role
 from discreet.linkage.office_pages.holder_words import tell_holder
-from discreet.linkage.office_pages.office_words import OfficeReport, OfficeSection, OfficeTable, OfficeWords
+from discreet.linkage.office_pages.office_words import OfficeReport, OfficeSection, OfficeTable
 from discreet.linkage.office_pages.registry_words import tell_registry
 from discreet.linkage.office_pages.researcher_words import tell_researcher
 from discreet.linkage.offices.holder_status import HolderStatus
@@ -24,19 +25,29 @@ _MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d")
 
 def tell_office(status: OfficeStatus, language: str = "en") -> OfficeReport:
     """The words for an office's status."""
-    words = OfficeWords(language)
+    with speaking(language):
+        lead, sections = _tell(status)
+        title = f"{status.terms.title.text(language)} – {tell_role(_role_of(status))}"
+        notice = ""
+        if getattr(status, "custodian", False):
+            notice = say("Custodian's view: it depends on samples. Not for release. This view is logged.")
+        return OfficeReport(title, lead, notice, tuple(sections), language)
+
+
+def _tell(status: OfficeStatus) -> tuple[str, Iterator[OfficeSection]]:
+    """What its office is shown first, and the sections."""
     match status:
         case ResearcherStatus():
-            lead, sections = words.lead_researcher, tell_researcher(words, status)
+            return say("What may be asked, what it costs, and what was answered."), tell_researcher(status)
         case HolderStatus():
-            lead, sections = words.lead_holder, tell_holder(words, status)
+            lead = say("What is reserved for your records, what was asked, and exactly what leaves this office.")
+            return lead, tell_holder(status)
         case RegistryStatus():
-            lead, sections = words.lead_registry, tell_registry(words, status)
-        case _:
-            raise TypeError("an office is a researcher's, a holder's or a registry's")
-    title = f"{status.terms.title.text(language)} – {words.role(_role_of(status))}"
-    custodian = getattr(status, "custodian", False)
-    return OfficeReport(title, lead, words.custodian if custodian else "", tuple(sections), language)
+            lead = say(
+                "What is reserved, what was counted, and how full the accounts are. Criteria are not known here."
+            )
+            return lead, tell_registry(status)
+    raise TypeError("an office is a researcher's, a holder's or a registry's")
 
 
 def _role_of(status: OfficeStatus) -> Role:
@@ -48,7 +59,7 @@ def write_office_page(report: OfficeReport) -> str:
     names = [(f"part-{number}", section.heading) for number, section in enumerate(report.sections, 1)]
     links = [element("li", element("a", heading, href=f"#{anchor}")) for anchor, heading in names]
     notice = [element("p", element("strong", report.notice), class_="notice alarm")] if report.notice else []
-    contents = "Sommaire" if report.language == "fr" else "Contents"
+    contents = Phrase("Contents").text(report.language)
     main = [
         element("section", *_section(section), id=anchor)
         for (anchor, _), section in zip(names, report.sections, strict=True)

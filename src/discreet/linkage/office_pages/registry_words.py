@@ -6,13 +6,19 @@ from collections.abc import Iterator
 from fractions import Fraction
 from functools import partial
 
+from discreet.catalogue import language, say, say_count, say_list
 from discreet.linkage.office_pages.office_figures import draw_accounts, draw_budget
 from discreet.linkage.office_pages.office_words import (
     SHORT,
     OfficeSection,
     OfficeTable,
-    OfficeWords,
+    tell_amount,
     tell_budget,
+    tell_epsilon,
+    tell_fault,
+    tell_kind,
+    tell_moment,
+    tell_percent,
     tell_terms,
 )
 from discreet.linkage.offices.registry_status import BANDS, AccountsView, PropertyStatus, RegistryStatus
@@ -20,202 +26,182 @@ from discreet.linkage.offices.registry_status import BANDS, AccountsView, Proper
 __all__ = ["tell_registry"]
 
 
-def tell_registry(words: OfficeWords, status: RegistryStatus) -> Iterator[OfficeSection]:
-    yield tell_terms(words, status)
+def tell_registry(status: RegistryStatus) -> Iterator[OfficeSection]:
+    yield tell_terms(status)
     yield OfficeSection(
-        words("What is reserved", "Ce qui est réservé"),
+        say("What is reserved"),
         sentences=(
-            words(
-                "E + e for each property, spent when its accounts were opened: E is what an account holds, e pays for "
-                "the closing rule. It stays spent, whether or not anything is asked.",
-                "E + e par propriété, dépensé à l'ouverture de ses comptes : E est ce que contient un compte, e paie "
-                "la règle de fermeture. Cela reste dépensé, que l'on demande ou non.",
+            say(
+                "E + e for each property, spent when its accounts were opened: E is what an account holds, e "
+                "pays for the closing rule. It stays spent, whether or not anything is asked."
             ),
         ),
-        pairs=tell_budget(words, status.budget, status.population),
-        tables=(_property_table(words, status),),
-        figures=(draw_budget(words, status.budget, status.reserved),),
+        pairs=tell_budget(status.budget, status.population),
+        tables=(_property_table(status),),
+        figures=(draw_budget(status.budget, status.reserved),),
     )
-    yield _state(words, status)
+    yield _state(status)
     for item in status.properties:
         if item.view is not None:
-            yield _view(words, status, item, item.view)
+            yield _view(status, item, item.view)
     if not status.custodian:
         yield OfficeSection(
-            words("Accounts", "Comptes"),
-            (
-                words(
-                    "How full accounts are depends on samples: --custodian shows it, and is logged.",
-                    "Le remplissage des comptes dépend des échantillons : --custodian le montre, et cela est consigné.",
-                ),
-            ),
+            say("Accounts"),
+            (say("How full accounts are depends on samples: --custodian shows it, and is logged."),),
         )
-    yield _counted(words, status)
+    yield _counted(status)
 
 
-def _title(words: OfficeWords, status: RegistryStatus, name: str) -> str:
-    return status.terms.property(name).title.text(words.language)
+def _title(status: RegistryStatus, name: str) -> str:
+    return status.terms.property(name).title.text(language())
 
 
-def _property_table(words: OfficeWords, status: RegistryStatus) -> OfficeTable:
+def _property_table(status: RegistryStatus) -> OfficeTable:
     columns = (
-        (words("property", "propriété"), "left"),
-        (words("reserved", "réservé"), "right"),
-        (words("requests", "demandes"), "right"),
-        (words("parts charged", "parts débitées"), "right"),
-        (words("state", "état"), "right"),
+        (say("property"), "left"),
+        (say("reserved"), "right"),
+        (say("requests"), "right"),
+        (say("parts charged"), "right"),
+        (say("state"), "right"),
     )
     rows = tuple(
         (
-            _title(words, status, item.name),
-            words.epsilon(item.reserved),
-            words.number(item.uses),
-            words.number(item.charges),
-            words("closed", "fermé") if item.closed else words("open", "ouvert"),
+            _title(status, item.name),
+            tell_epsilon(item.reserved),
+            tell_amount(item.uses),
+            tell_amount(item.charges),
+            say("closed") if item.closed else say("open"),
         )
         for item in status.properties
     )
     return OfficeTable(columns, rows)
 
 
-def _state(words: OfficeWords, status: RegistryStatus) -> OfficeSection:
+def _state(status: RegistryStatus) -> OfficeSection:
     pairs = []
     for item in status.properties:
-        sound = words("are the ones that the ledger names", "sont ceux que nomme le grand livre")
-        told = [sound if item.fault is None else words.fault(item.fault)]
+        sound = say("are the ones that the ledger names")
+        told = [sound if item.fault is None else tell_fault(item.fault)]
         if item.written_off:
-            told.append(
-                words(f"written off {item.written_off} times", f"passés par pertes {item.written_off} fois")
-                if item.written_off > 1
-                else words("written off once", "passés par pertes une fois")
-            )
+            told.append(say_count("written off once", "written off {count:,} times", item.written_off))
         if item.unanswered:
             told.append(
-                words(
-                    f"charged and not answered: {', '.join(name[:SHORT] for name in item.unanswered)}",
-                    f"débitées sans réponse : {', '.join(name[:SHORT] for name in item.unanswered)}",
+                say(
+                    "charged and not answered: {unanswered}",
+                    unanswered=", ".join(name[:SHORT] for name in item.unanswered),
                 )
             )
         if item.shared:
-            told.append(words(f"shared with {words.list(item.shared)}", f"partagés avec {words.list(item.shared)}"))
-        pairs.append((_title(words, status, item.name), words.apart.join(told)))
+            told.append(say("shared with {shared}", shared=say_list(item.shared)))
+        pairs.append((_title(status, item.name), say("; ").join(told)))
     bad = any(item.fault is not None for item in status.properties)
-    mend = words("Look with: discreet linked verify", "Regardez avec : discreet linked verify")
-    return OfficeSection(words("Accounts and ledger", "Comptes et grand livre"), (mend,) if bad else (), tuple(pairs))
+    mend = say("Look with: discreet linked verify")
+    return OfficeSection(say("Accounts and ledger"), (mend,) if bad else (), tuple(pairs))
 
 
-def _view(words: OfficeWords, status: RegistryStatus, item: PropertyStatus, view: AccountsView) -> OfficeSection:
-    cap, title = status.terms.tariff.cap, _title(words, status, item.name)
-    percent, number = partial(words.percent, decimals=1), words.number
+def _view(status: RegistryStatus, item: PropertyStatus, view: AccountsView) -> OfficeSection:
+    cap, title = status.terms.tariff.cap, _title(status, item.name)
+    percent, number = partial(tell_percent, decimals=1), tell_amount
     gauge = Fraction(view.no_room, view.threshold) if view.threshold else Fraction(0)
     borne, even = ("–" if share is None else percent(share) for share in (view.borne, view.even))
     pairs = (
         (
-            words("no room for a count at the largest scale", "sans place pour un compte à la plus grande échelle"),
-            words(
-                f"{number(view.no_room)} units; the policy closes at about {number(view.threshold)}, which is "
-                f"{percent(gauge)} of the way",
-                f"unités : {number(view.no_room)} ; la politique ferme vers {number(view.threshold)}, soit "
-                f"{percent(gauge)} du chemin",
+            say("no room for a count at the largest scale"),
+            say(
+                "{no_room:,} units; the policy closes at about {threshold:,}, which is {way} of the way",
+                no_room=view.no_room,
+                threshold=view.threshold,
+                way=percent(gauge),
             ),
         ),
         (
-            words("more than nine tenths used", "plus de neuf dixièmes utilisés"),
-            words(f"{number(view.near)} units", f"unités : {number(view.near)}"),
+            say("more than nine tenths used"),
+            say_count("{count:,} unit", "{count:,} units", view.near),
         ),
         (
-            words("overlap of samples", "recouvrement des échantillons"),
-            words(
-                f"the most charged 1% of the units bear {borne} of all charges; spread evenly over all that were ever "
-                f"charged it would be {even}",
-                f"le 1\u00a0% des unités le plus débité porte {borne} des débits ; réparti également entre toutes "
-                f"celles qui ont été débitées, ce serait {even}",
+            say("overlap of samples"),
+            say(
+                "the most charged 1% of the units bear {borne} of all charges; spread evenly over all that were "
+                "ever charged it would be {even}",
+                borne=borne,
+                even=even,
             ),
         ),
-        *((_some(words, share), _used(words, parts, cap)) for share, parts in view.quantiles),
+        *((_some(share), _used(parts, cap)) for share, parts in view.quantiles),
     )
     units = max(view.units, 1)
-    rows = [
-        (_band(words, place), number(count), percent(Fraction(count, units))) for place, count in enumerate(view.bands)
-    ]
+    rows = [(_band(place), number(count), percent(Fraction(count, units))) for place, count in enumerate(view.bands)]
     table = OfficeTable(
         (
-            (words("used of the account", "part du compte utilisée"), "left"),
-            (words("units", "unités"), "right"),
-            (words("share", "part"), "right"),
+            (say("used of the account"), "left"),
+            (say("units"), "right"),
+            (say("share"), "right"),
         ),
         tuple(rows),
     )
     return OfficeSection(
-        words(f"Accounts: {title}", f"Comptes : {title}"),
+        say("Accounts: {title}", title=title),
         (
-            words(
-                "For the custodian alone. It depends on who was in samples, and on nobody's property. Samples are "
-                "deleted after use: what is left of their overlap is what accounts bear.",
-                "Pour le dépositaire seul. Cela dépend de qui était dans les échantillons, et de la propriété de "
-                "personne. Les échantillons sont supprimés après usage : de leur recouvrement ne reste que ce que "
-                "portent les comptes.",
+            say(
+                "For the custodian alone. It depends on who was in samples, and on nobody's property. Samples "
+                "are deleted after use: what is left of their overlap is what accounts bear."
             ),
         ),
         pairs,
         (table,),
-        (draw_accounts(words, item.name, title, [_band(words, place) for place in range(BANDS + 1)], view),),
+        (draw_accounts(item.name, title, [_band(place) for place in range(BANDS + 1)], view),),
     )
 
 
-def _some(words: OfficeWords, share: float) -> str:
+def _some(share: float) -> str:
     if share == 1:
-        return words("the fullest account", "le compte le plus plein")
-    return words(f"{words.percent(share, 0)} of the accounts", f"{words.percent(share, 0)} des comptes")
+        return say("the fullest account")
+    return say("{share} of the accounts", share=tell_percent(share, 0))
 
 
-def _used(words: OfficeWords, parts: int, cap: int) -> str:
-    used, whole, share = words.number(parts), words.number(cap), words.percent(Fraction(parts, cap))
-    return words(f"at most {used} of {whole} parts used ({share})", f"au plus {used} parts sur {whole} ({share})")
+def _used(parts: int, cap: int) -> str:
+    share = tell_percent(Fraction(parts, cap))
+    return say("at most {used:,} of {cap:,} parts used ({share})", used=parts, cap=cap, share=share)
 
 
-def _band(words: OfficeWords, place: int) -> str:
+def _band(place: int) -> str:
     if not place:
-        return words("nothing", "rien")
+        return say("nothing")
     low, high = (100 * edge // BANDS for edge in (place - 1, place))
-    return (
-        words(f"to {high}%", f"jusqu'à {high}\u00a0%") if not low else words(f"{low}–{high}%", f"{low}–{high}\u00a0%")
-    )
+    return say("to {high}%", high=high) if not low else say("{low}–{high}%", low=low, high=high)
 
 
-def _counted(words: OfficeWords, status: RegistryStatus) -> OfficeSection:
-    sentences = [] if status.counted else [words("Nothing was counted yet.", "Rien n'a encore été compté.")]
+def _counted(status: RegistryStatus) -> OfficeSection:
+    sentences = [] if status.counted else [say("Nothing was counted yet.")]
     if status.again:
         sentences.append(
-            words(
-                f"Answered without a charge, because it was counted before or the study had closed: {status.again}.",
-                f"Réponses sans débit, car déjà comptées ou l'étude étant fermée : {status.again}.",
+            say(
+                "Answered without a charge, because it was counted before or the study had closed: {again}.",
+                again=status.again,
             )
         )
     if status.waiting:
-        sentences.append(
-            words(f"Samples that wait to be counted: {status.waiting}.", f"Échantillons en attente : {status.waiting}.")
-        )
+        sentences.append(say("Samples that wait to be counted: {waiting}.", waiting=status.waiting))
     columns = (
-        (words("request", "demande"), "left"),
-        (words("charged (UTC)", "débitée (UTC)"), "left"),
-        (words("property", "propriété"), "left"),
-        (words("kind", "genre"), "left"),
-        (words("scale", "échelle"), "right"),
-        (words("parts", "parts"), "right"),
-        (words("answer", "réponse"), "left"),
+        (say("request"), "left"),
+        (say("charged (UTC)"), "left"),
+        (say("property"), "left"),
+        (say("kind"), "left"),
+        (say("scale"), "right"),
+        (say("parts"), "right"),
+        (say("answer"), "left"),
     )
     rows = tuple(
         (
             request.request[:SHORT],
-            words.when(request.when),
-            _title(words, status, request.property),
-            "–" if request.kind is None else words.kind(request.kind.value),
-            "–" if request.scale is None else words.number(request.scale),
-            words.number(request.charge),
-            words("pending", "en attente") if request.kind is None else words("answered", "donnée"),
+            tell_moment(request.when),
+            _title(status, request.property),
+            "–" if request.kind is None else tell_kind(request.kind.value),
+            "–" if request.scale is None else tell_amount(request.scale),
+            tell_amount(request.charge),
+            say("pending") if request.kind is None else say("answered"),
         )
         for request in status.counted
     )
     tables = (OfficeTable(columns, rows, words=True),) if rows else ()
-    return OfficeSection(words("Requests", "Demandes"), tuple(sentences), tables=tables)
+    return OfficeSection(say("Requests"), tuple(sentences), tables=tables)

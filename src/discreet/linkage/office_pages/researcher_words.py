@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from discreet.catalogue import language, say, say_list
 from discreet.linkage.agreements.agreement import AgreementTerms
 from discreet.linkage.office_pages.office_figures import draw_prices
 from discreet.linkage.office_pages.office_words import (
     SHORT,
     OfficeSection,
     OfficeTable,
-    OfficeWords,
+    tell_amount,
     tell_criteria,
+    tell_kind,
+    tell_moment,
+    tell_percent,
+    tell_share,
     tell_terms,
 )
 from discreet.linkage.offices.researcher_status import LinkedPrice, ResearcherStatus, SentRequest
@@ -20,120 +25,110 @@ from discreet.linkage.tariff import LinkedKind
 __all__ = ["tell_researcher"]
 
 
-def tell_researcher(words: OfficeWords, status: ResearcherStatus) -> Iterator[OfficeSection]:
-    yield tell_terms(words, status)
+def tell_researcher(status: ResearcherStatus) -> Iterator[OfficeSection]:
+    yield tell_terms(status)
     families = {(price.kind, price.properties) for price in status.prices}
     yield OfficeSection(
-        words("Before you ask: cost and precision", "Avant de demander : coût et précision"),
+        say("Before you ask: cost and precision"),
         sentences=(
-            words(
-                "A request is charged to the account of everybody in its sample. Whoever has no room left is left out "
-                "of the count without a word.",
-                "Une demande est débitée du compte de chacun dans son échantillon. Qui n'a plus de place est écarté du "
-                "compte sans que rien ne le dise.",
+            say(
+                "A request is charged to the account of everybody in its sample. Whoever has no room left is "
+                "left out of the count without a word."
             ),
-            words(
-                "± is half of the 95% interval: each number lies within it of the true one in 95 of 100 answers.",
-                "± est la moitié de l'intervalle à 95\u00a0% : chaque nombre s'y trouve dans 95 réponses sur 100.",
-            ),
+            say("± is half of the 95% interval: each number lies within it of the true one in 95 of 100 answers."),
         ),
-        tables=(_price_table(words, status, several=len(families) > 3),),
-        figures=(draw_prices(words, status.prices),),
+        tables=(_price_table(status, several=len(families) > 3),),
+        figures=(draw_prices(status.prices),),
     )
     yield OfficeSection(
-        words("Requests and answers", "Demandes et réponses"),
+        say("Requests and answers"),
         sentences=(
-            words(
-                "Numbers as the registry gave them: discreet linked read gives shares, rates and intervals.",
-                "Les nombres tels que donnés par le registre : discreet linked read donne parts, taux et intervalles.",
-            )
+            say("Numbers as the registry gave them: discreet linked read gives shares, rates and intervals.")
             if status.requests
-            else words("Nothing was asked yet.", "Rien n'a encore été demandé."),
+            else say("Nothing was asked yet."),
         ),
-        tables=(_request_table(words, status),) if status.requests else (),
+        tables=(_request_table(status),) if status.requests else (),
     )
     yield OfficeSection(
-        words("How far belief may go", "Jusqu'où la conviction peut aller"),
+        say("How far belief may go"),
         sentences=(
-            words(
-                "All answers together, and all parties but the registry together, can move what somebody believes "
-                "about one unit's property to these values at most.",
-                "Toutes les réponses ensemble, et toutes les parties sauf le registre ensemble, peuvent porter la "
-                "conviction sur une unité à ces valeurs au plus.",
+            say(
+                "All answers together, and all parties but the registry together, can move what somebody "
+                "believes about one unit's property to these values at most."
             ),
         ),
         tables=(
             OfficeTable(
                 (
-                    (words("believed before", "croyance initiale"), "right"),
-                    (words("at most after", "au plus"), "right"),
+                    (say("believed before"), "right"),
+                    (say("at most after"), "right"),
                 ),
-                tuple((words.share(prior), words.percent(belief)) for prior, belief in status.beliefs),
+                tuple((tell_share(prior), tell_percent(belief)) for prior, belief in status.beliefs),
             ),
         ),
     )
 
 
-def _price_table(words: OfficeWords, status: ResearcherStatus, *, several: bool) -> OfficeTable:
+def _price_table(status: ResearcherStatus, *, several: bool) -> OfficeTable:
     columns = (
-        (words("kind", "genre"), "left"),
-        *((((words("property", "propriété"), "left")),) if several else ()),
-        (words("scale", "échelle"), "right"),
-        (words("parts", "parts"), "right"),
-        (words("share of an account", "part d'un compte"), "right"),
-        (words("one person, times", "une personne, fois"), "right"),
+        (say("kind"), "left"),
+        *((((say("property"), "left")),) if several else ()),
+        (say("scale"), "right"),
+        (say("parts"), "right"),
+        (say("share of an account"), "right"),
+        (say("one person, times"), "right"),
         ("±", "right"),
     )
-    return OfficeTable(columns, tuple(_price_row(words, status, price, several) for price in status.prices))
+    return OfficeTable(columns, tuple(_price_row(status, price, several) for price in status.prices))
 
 
-def _price_row(words: OfficeWords, status: ResearcherStatus, price: LinkedPrice, several: bool) -> tuple[str, ...]:
-    names = [status.terms.property(name).title.text(words.language) for name in price.properties]
+def _price_row(status: ResearcherStatus, price: LinkedPrice, several: bool) -> tuple[str, ...]:
+    names = [status.terms.property(name).title.text(language()) for name in price.properties]
     return (
-        words.kind(price.kind.value),
-        *((words.list(names),) if several else ()),
-        words.number(price.scale),
-        words.number(price.charge),
-        words.percent(price.share),
-        words.number(price.times),
-        words.number(price.half_width),
+        tell_kind(price.kind.value),
+        *((say_list(names),) if several else ()),
+        tell_amount(price.scale),
+        tell_amount(price.charge),
+        tell_percent(price.share),
+        tell_amount(price.times),
+        tell_amount(price.half_width),
     )
 
 
-def _request_table(words: OfficeWords, status: ResearcherStatus) -> OfficeTable:
+def _request_table(status: ResearcherStatus) -> OfficeTable:
     columns = (
-        (words("request", "demande"), "left"),
-        (words("asked (UTC)", "demandée (UTC)"), "left"),
-        (words("what", "quoi"), "left"),
-        (words("of whom", "sur qui"), "left"),
-        (words("parts", "parts"), "right"),
-        (words("answer", "réponse"), "left"),
+        (say("request"), "left"),
+        (say("asked (UTC)"), "left"),
+        (say("what"), "left"),
+        (say("of whom"), "left"),
+        (say("parts"), "right"),
+        (say("answer"), "left"),
     )
     rows = [
         (
             sent.request[:SHORT],
-            words.when(sent.when),
-            f"{words.kind(sent.kind.value)}, {status.terms.property(sent.property).title.text(words.language)}",
-            tell_criteria(words, sent.where, sent.groups),
-            words.number(sent.charge),
-            _answer(words, status.terms, sent),
+            tell_moment(sent.when),
+            f"{tell_kind(sent.kind.value)}, {status.terms.property(sent.property).title.text(language())}",
+            tell_criteria(sent.where, sent.groups),
+            tell_amount(sent.charge),
+            _answer(status.terms, sent),
         )
         for sent in status.requests
     ]
     return OfficeTable(columns, tuple(rows), words=True)
 
 
-def _answer(words: OfficeWords, terms: AgreementTerms, sent: SentRequest) -> str:
+def _answer(terms: AgreementTerms, sent: SentRequest) -> str:
     if sent.answer is None:
-        return words("not read yet", "pas encore lue")
+        return say("not read yet")
     asked = terms.property(sent.property)
     names: Sequence[str] = [""]
     if sent.kind is LinkedKind.HISTOGRAM:
-        names = [value.title.text(words.language) for value in asked.values]
+        names = [value.title.text(language()) for value in asked.values]
     elif sent.kind is LinkedKind.COUNT_AND_SIZE:
-        names = [words("with", "avec"), words("without", "sans"), words("not in the registry", "absents du registre")]
+        names = [say("with"), say("without"), say("not in the registry")]
     groups = []
     for (name, _, _), cells in zip(sent.groups, sent.answer, strict=True):
-        told = ", ".join(f"{label} {words.number(value)}".strip() for label, value in zip(names, cells, strict=False))
-        groups.append(told if len(sent.groups) == 1 else f"{name}{words.colon}{told}")
-    return f"{words.apart.join(groups)} (± {words.number(sent.half_width)})"
+        told = ", ".join(f"{label} {tell_amount(value)}".strip() for label, value in zip(names, cells, strict=False))
+        groups.append(told if len(sent.groups) == 1 else say("{name}: {told}", name=name, told=told))
+    return say("; ").join(groups) + f" (± {tell_amount(sent.half_width)})"

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from discreet.catalogue import say
 from discreet.errors import Refused, RequestConflict
 from discreet.files import locked, sync, write_whole
 from discreet.ledger import WRITE_OFF, Ledger, LinkedUse, stale_accounts
@@ -142,7 +143,7 @@ class AccountBook:
         known = self._ledger.find_use(self._reservation, request=use.request)
         if known is not None:
             if (known.question, known.sample) != (use.question, use.sample):
-                raise RequestConflict("other bytes came under this request before. Ask anew.")
+                raise RequestConflict(say("other bytes came under this request before. Ask anew."))
             return self.resume(known)
         counted, after = self.accounts.price(units, use.charge, members=members)
         kept = units[counted]
@@ -214,7 +215,9 @@ class AccountBook:
                 return None
             known = ledger.reservation(population, reservation)
             if known is None or known.closed:
-                raise Refused("these accounts are closed. Nothing more is counted with them, and nothing is to mend.")
+                raise Refused(
+                    say("these accounts are closed. Nothing more is counted with them, and nothing is to mend.")
+                )
             uses, key = ledger.list_uses(reservation), _keep_key(folder)
             since, counters = _known_counters(folder, uses, key, units)
             accounts = Accounts(counters, cap=cap)
@@ -242,7 +245,9 @@ class AccountBook:
         journal = _read_journal(self._journal(known.request))
         if journal is None:
             raise Refused(
-                "this request was charged, and what it would count is lost. Nothing more is drawn for it: ask anew."
+                say(
+                    "this request was charged, and what it would count is lost. Nothing more is drawn for it: ask anew."
+                )
             )
         return PendingUse(known, journal.units)
 

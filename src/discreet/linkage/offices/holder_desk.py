@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from discreet.catalogue import Phrase, say
 from discreet.errors import QueryRefused, Refused, RequestConflict
 from discreet.guarantees import PureDP, ceil_to_grid, text
 from discreet.ledger import canonical_json, sha256_hex
@@ -169,13 +170,13 @@ class HolderDesk:
         self._require_open(dataset)
         plan = self._plan(found, dataset)
         if approve is not None and not approve(self.look(envelope, now=now)):
-            raise Refused("Not approved. Nothing was drawn or sent.")
+            raise Refused(say("Not approved. Nothing was drawn or sent."))
         question = self._question(found, plan, dataset)
         noted = self.study.noted(found.request)
         if noted is not None and noted["envelope"] != opened.digest:
-            raise RequestConflict("other bytes came under this request before. The researcher must ask anew.")
+            raise RequestConflict(say("other bytes came under this request before. The researcher must ask anew."))
         if noted is not None and noted["question"] != question:
-            raise Refused("the data have changed since this request was drawn. The researcher must ask anew.")
+            raise Refused(say("the data have changed since this request was drawn. The researcher must ask anew."))
         if noted is None:
             self._check_quota(found.charge)
         draw = self._number(question)
@@ -212,7 +213,9 @@ class HolderDesk:
         column = self.study.agreement.terms.holder.id
         conditions = [group.where for group in found.groups]
         if self.session.ledger.suspended(dataset.name):
-            raise QueryRefused(f"'{dataset.name}' is suspended, and nothing is drawn from it.", part="dataset")
+            raise QueryRefused(
+                say("'{name}' is suspended, and nothing is drawn from it.", name=dataset.name), part="dataset"
+            )
         return plan_marks(dataset.card, column, conditions, where=found.where)
 
     def _question(self, found: CountRequest, plan: Plan, dataset: Dataset) -> str:
@@ -227,14 +230,19 @@ class HolderDesk:
     def _require_open(self, dataset: Dataset) -> None:
         known = self.session.ledger.reservation(dataset.card.population, reservation_of(self.study.agreement))
         if known is None or known.closed:
-            raise Refused("this office has closed the study, or never reserved for it. Nothing was drawn.")
+            raise Refused(say("this office has closed the study, or never reserved for it. Nothing was drawn."))
 
     def _check_quota(self, charge: int) -> None:
         spent, quota = self.study.charged, self.study.agreement.terms.quota
         if spent + charge > quota:
             raise Refused(
-                f"the study's quota is {quota:,} parts, {spent:,} were drawn for, and this request costs {charge:,} "
-                "more. Nothing was drawn."
+                say(
+                    "the study's quota is {quota:,} parts, {spent:,} were drawn for, and this request costs "
+                    "{charge:,} more. Nothing was drawn.",
+                    quota=quota,
+                    spent=spent,
+                    charge=charge,
+                )
             )
 
     def _draw(
@@ -303,7 +311,7 @@ def _keep_crosswalk(folder: Path, path: Path, kinds: tuple[IdType, IdType]) -> N
 
     from discreet.files import staged_file
 
-    pairs = read_pairs(path, columns=("id", "key"), kinds=kinds, sort="crosswalk")
+    pairs = read_pairs(path, columns=("id", "key"), kinds=kinds, sort=Phrase("crosswalk"))
     table = pairs.group_by("key").aggregate([("id", "min")]).rename_columns(["key", "id"])
     with staged_file(folder / _CROSSWALK, mode=0o600) as staged:
         pq.write_table(table, staged)
@@ -311,8 +319,13 @@ def _keep_crosswalk(folder: Path, path: Path, kinds: tuple[IdType, IdType]) -> N
 
 def _other_type(column: str, own: IdType, agreed: IdType) -> Refused:
     return Refused(
-        f"'{column}' holds ids of type {own}, and the agreement compares them as {agreed}. Agree on one, or give a "
-        "crosswalk with --crosswalk."
+        say(
+            "'{column}' holds ids of type {own}, and the agreement compares them as {agreed}. Agree on one, "
+            "or give a crosswalk with --crosswalk.",
+            column=column,
+            own=own,
+            agreed=agreed,
+        )
     )
 
 

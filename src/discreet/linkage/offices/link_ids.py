@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from discreet.catalogue import Phrase, say
 from discreet.errors import FileRefused, PathInvalid
 from discreet.linkage.agreements.agreement import IdType
 
@@ -82,14 +83,16 @@ def canonical_column(column: Any, kind: IdType) -> Any:
     return pc.cast(pc.if_else(whole, digits, None), pa.int64())
 
 
-def read_pairs(path: Path, *, columns: tuple[str, str], kinds: tuple[IdType, IdType], sort: str) -> Any:
+def read_pairs(path: Path, *, columns: tuple[str, str], kinds: tuple[IdType, IdType], sort: Phrase) -> Any:
     """Two columns of ids from a CSV file, as an Arrow table without NULL, or a refusal of a file that is none."""
     import pyarrow as pa
     from pyarrow import csv
 
     try:
         if not path.is_file():
-            raise PathInvalid(f"the {sort} '{path}' is not there or is no file.", path=str(path))
+            raise PathInvalid(
+                say("the {sort} '{path}' is not there or is no file.", sort=sort, path=path), path=str(path)
+            )
         options = csv.ConvertOptions(include_columns=list(columns), column_types=dict.fromkeys(columns, pa.string()))
         table = csv.read_csv(path, convert_options=options)
         with csv.open_csv(path) as opened:
@@ -97,14 +100,26 @@ def read_pairs(path: Path, *, columns: tuple[str, str], kinds: tuple[IdType, IdT
                 raise pa.ArrowInvalid("a column is there twice")
     except (OSError, pa.ArrowInvalid, pa.ArrowKeyError):
         raise FileRefused(
-            f"the {sort} '{path.name}' is not a CSV file with the columns {columns[0]} and {columns[1]}.",
+            say(
+                "the {sort} '{name}' is not a CSV file with the columns {first} and {second}.",
+                sort=sort,
+                name=path.name,
+                first=columns[0],
+                second=columns[1],
+            ),
             file=path.name,
         ) from None
     found = pa.table({name: canonical_column(table[name], kind) for name, kind in zip(columns, kinds, strict=True)})
     if any(column.null_count for column in found.columns):
         raise FileRefused(
-            f"the {sort} '{path.name}' has a line whose {columns[0]} or {columns[1]} is empty or not of the agreed "
-            "type. Mend it, and agree on it again.",
+            say(
+                "the {sort} '{name}' has a line whose {first} or {second} is empty or not of the agreed "
+                "type. Mend it, and agree on it again.",
+                sort=sort,
+                name=path.name,
+                first=columns[0],
+                second=columns[1],
+            ),
             file=path.name,
         )
     return found

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.cards import Card, ColumnKind
+from discreet.catalogue import say
 from discreet.engines import Tabulating
 from discreet.errors import QueryRefused
 from discreet.linkage.agreements.agreement import IdType
@@ -62,7 +63,11 @@ def id_type(card: Card, column: str) -> IdType:
     found = card.column(column)
     if found.kind is not ColumnKind.ID:
         raise QueryRefused(
-            f"'{column}' of '{card.dataset}' is not of kind id, and rows are linked by ids. Say so in the card.",
+            say(
+                "'{column}' of '{dataset}' is not of kind id, and rows are linked by ids. Say so in the card.",
+                column=column,
+                dataset=card.dataset,
+            ),
             part="id",
         )
     return IdType(str(found.type))

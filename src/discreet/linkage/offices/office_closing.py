@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from discreet.catalogue import say
 from discreet.errors import ParameterInvalid, UsageError
 from discreet.linkage.envelopes import Role
 from discreet.linkage.offices.holder_desk import holder_loss, reservation_of
@@ -33,7 +34,9 @@ class OfficeReservation:
 def list_reservations(study: Study, session: Session | None) -> tuple[OfficeReservation, ...]:
     """What an office has reserved for a study."""
     if session is None:
-        raise UsageError("a researcher reserves nothing and closes nothing. The registry or the holder closes a study.")
+        raise UsageError(
+            say("a researcher reserves nothing and closes nothing. The registry or the holder closes a study.")
+        )
     terms = study.agreement.terms
     if study.role is Role.HOLDER:
         card = session.workspace.dataset(terms.holder.dataset).card
@@ -54,7 +57,9 @@ def close_study(session: Session | None, reserved: Sequence[OfficeReservation], 
     assert session is not None, "who reserves has a workspace"
     if len(reason) > _LONGEST or not (reason or " ").isprintable():
         raise ParameterInvalid(
-            parameter="reason", rule=f"must be one line of at most {_LONGEST} characters", given=ascii(reason[:40])
+            parameter="reason",
+            rule=say("must be one line of at most {longest} characters", longest=_LONGEST),
+            given=ascii(reason[:40]),
         )
     closed = [
         session.ledger.close_reservation(

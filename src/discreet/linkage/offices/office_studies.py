@@ -20,6 +20,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
+from discreet.catalogue import Phrase, say
 from discreet.errors import PathInvalid, Refused, UnknownName
 from discreet.files import locked, sync, write_whole
 from discreet.linkage.agreements.agreement import Agreement
@@ -34,6 +35,7 @@ from discreet.linkage.envelopes import (
     open_envelope,
     refuse_envelope,
     seal_envelope,
+    tell_role,
 )
 from discreet.paths import AnyPath, as_path, read_regular
 from discreet.session import Session
@@ -70,7 +72,9 @@ class Study:
         """Refuse to begin anything once the agreement has ended."""
         ends = self.agreement.terms.ends
         if (now or moment()) >= ends:
-            raise Refused(f"the agreement held until {self.agreement.terms.expires}. Agree anew to go on.")
+            raise Refused(
+                say("the agreement held until {expires}. Agree anew to go on.", expires=self.agreement.terms.expires)
+            )
 
     def seal(self, kind: EnvelopeKind, body: bytes, *, request: str, now: datetime | None = None) -> bytes:
         """An envelope of this office to the one that receives its kind."""
@@ -112,7 +116,9 @@ class Study:
         except FileNotFoundError:
             return None
         except (OSError, ValueError):
-            raise Refused(f"what was kept of request {request} cannot be read. Restore the office's folder.") from None
+            raise Refused(
+                say("what was kept of request {request} cannot be read. Restore the office's folder.", request=request)
+            ) from None
         return found if isinstance(found, dict) else None
 
     def requests(self) -> tuple[str, ...]:
@@ -130,7 +136,13 @@ class Study:
         try:
             return bytes.fromhex(read_regular(self.folder / f"{name}.key").decode("ascii").strip())
         except (OSError, ValueError):
-            raise Refused(f"'{name}.key' of study '{self.name}' cannot be read. Restore the office's folder.") from None
+            raise Refused(
+                say(
+                    "'{key}.key' of study '{study}' cannot be read. Restore the office's folder.",
+                    key=name,
+                    study=self.name,
+                )
+            ) from None
 
     def keep_secret(self, name: str, value: bytes) -> None:
         write_whole(self.folder / f"{name}.key", value.hex() + "\n", mode=0o600)
@@ -150,7 +162,9 @@ def create_study(office: Office, signed: SignedAgreement, workspace: AnyPath | N
     """A study that is being opened: it has its place when the block ends well, and none when it does not."""
     agreement = signed.require_signed()
     if agreement.offices[office.role] != office.public:
-        raise Refused(f"the agreement names another {office.role} than this office, or other keys.")
+        raise Refused(
+            say("the agreement names another {role} than this office, or other keys.", role=tell_role(office.role))
+        )
     home = office.folder / "studies"
     place, staged = home / agreement.short, home / f".{agreement.short}.opening"
     where = None if workspace is None else as_path(workspace, "workspace").resolve()
@@ -158,7 +172,9 @@ def create_study(office: Office, signed: SignedAgreement, workspace: AnyPath | N
     study.require_current()
     with locked(office.folder / "lock"):  # two that open at once would make the same accounts
         if place.exists():
-            raise Refused(f"study '{agreement.terms.study}' is open here already.", study=agreement.terms.study)
+            raise Refused(
+                say("study '{study}' is open here already.", study=agreement.terms.study), study=agreement.terms.study
+            )
         home.mkdir(mode=0o700, exist_ok=True)
         shutil.rmtree(staged, ignore_errors=True)
         staged.mkdir(mode=0o700)
@@ -188,12 +204,14 @@ def find_study(folder: AnyPath, name: str | None = None) -> Study:
     if len(chosen) == 1:
         return chosen[0]
     if name is None and not studies:
-        raise Refused("no study is open in this office. Open one with: discreet linked open AGREEMENT --office FOLDER")
+        raise Refused(
+            say("no study is open in this office. Open one with: discreet linked open AGREEMENT --office FOLDER")
+        )
     known = [f"{item.name}" for item in studies]
     if not chosen:
-        raise UnknownName(sort="Study", name=name or "", where="this office", known=known)
+        raise UnknownName(sort=Phrase("Study"), name=name or "", where=say("this office"), known=known)
     digests = ", ".join(f"{item.name} ({item.agreement.short})" for item in chosen)
-    raise Refused(f"several studies are open in this office: {digests}. Name one with --study.")
+    raise Refused(say("several studies are open in this office: {studies}. Name one with --study.", studies=digests))
 
 
 def _read_study(office: Office, folder: Path) -> Study:
@@ -202,5 +220,7 @@ def _read_study(office: Office, folder: Path) -> Study:
         found = json.loads(read_regular(folder / "study.json"))
         workspace = found["workspace"]
     except (OSError, ValueError, KeyError, TypeError):
-        raise PathInvalid(f"'{folder.name}' of this office cannot be read. Restore it from a copy.") from None
+        raise PathInvalid(
+            say("'{name}' of this office cannot be read. Restore it from a copy.", name=folder.name)
+        ) from None
     return Study(office, agreement, folder, None if workspace is None else Path(workspace))

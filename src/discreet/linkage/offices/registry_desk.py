@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from discreet.catalogue import Phrase, say
 from discreet.errors import DatasetSuspended, DiscreetError, FileRefused, Refused, RequestConflict
 from discreet.files import locked, write_whole
 from discreet.guarantees import PureDP, ceil_to_grid, text
@@ -105,17 +106,17 @@ def open_registry(
     with open_workspace(workspace) as session, create_study(office, signed, session.workspace.path) as study:
         dataset = session.workspace.dataset(terms.registry.dataset)
         _check_card(terms, dataset.card, crosswalk is not None)
-        tell("reading the registry")
+        tell(say("reading the registry"))
         people = _read_people(session, dataset, terms)
-        tell("linking ids")
+        tell(say("linking ids"))
         links = _Links.of(terms, people[0], dataset.card, unit_map, crosswalk)
         key = secrets.token_bytes(32)
         study.keep_secret("link", key)
-        tell("making pseudonyms")
+        tell(say("making pseudonyms"))
         numbers = pseudonyms_of(links.ids, kind=terms.ids, key=key)
         RegistryIndex.build(numbers, links.people, links.units).save(study.folder)
         for asked, marked in zip(terms.properties, people, strict=True):
-            tell(f"opening accounts of {asked.name}")
+            tell(say("opening accounts of {name}", name=asked.name))
             _open_pool(session, study, dataset, asked, marked, links)
         sealed = study.seal(EnvelopeKind.LINK_KEY, write_link_key(key), request=agreement.digest[:32])
     return study.settled, sealed
@@ -293,7 +294,7 @@ class RegistryDesk:
         with locked(self.study.folder / "lock"):  # properties have a lock each, and one quota
             spent = self.spent
             if spent + sample.charge > self.study.agreement.terms.quota:
-                raise Refused("the study's quota is used up. Nothing was counted or charged.")
+                raise Refused(say("the study's quota is used up. Nothing was counted or charged."))
             write_whole(self.study.folder / _SPENT, json.dumps(spent + sample.charge), mode=0o600)
 
     def _close_if_worn(self, pool: AccountPool, book: AccountBook) -> None:
@@ -309,7 +310,7 @@ class RegistryDesk:
 
 
 def conflict() -> RequestConflict:
-    return RequestConflict("other bytes came under this request before. Ask anew, under a request of its own.")
+    return RequestConflict(say("other bytes came under this request before. Ask anew, under a request of its own."))
 
 
 def _once(places: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -336,18 +337,32 @@ def _check_card(terms: AgreementTerms, card: Card, crossed: bool) -> None:
     own, column = id_type(card, terms.registry.id), terms.registry.id
     if not crossed and own is not terms.ids:
         raise Refused(
-            f"'{column}' holds ids of type {own}, and the agreement compares them as {terms.ids}. Agree on one, or "
-            "give a crosswalk with --crosswalk."
+            say(
+                "'{column}' holds ids of type {own}, and the agreement compares them as {agreed}. Agree on one, or "
+                "give a crosswalk with --crosswalk.",
+                column=column,
+                own=own,
+                agreed=terms.ids,
+            )
         )
     if terms.mapped and column == card.unit.column:
         raise Refused(
-            f"the agreement has a map of units, and '{column}' is the unit of '{card.dataset}' itself. Link by the "
-            "column of people, or agree without a map."
+            say(
+                "the agreement has a map of units, and '{column}' is the unit of '{dataset}' itself. Link by the "
+                "column of people, or agree without a map.",
+                column=column,
+                dataset=card.dataset,
+            )
         )
     if not terms.mapped and column != card.unit.column:
         raise Refused(
-            f"the unit of '{card.dataset}' is '{card.unit.column}', and the agreement links by '{column}'. Link by the "
-            "unit, or agree on a public map from ids to units."
+            say(
+                "the unit of '{dataset}' is '{column}', and the agreement links by '{link}'. Link by the "
+                "unit, or agree on a public map from ids to units.",
+                dataset=card.dataset,
+                column=card.unit.column,
+                link=column,
+            )
         )
 
 
@@ -359,8 +374,13 @@ def _read_people(session: Session, dataset: Dataset, terms: AgreementTerms) -> l
         weight = None if asked.weight is None else asked.weight.column
         if asked.weight is not None and dataset.card.column(asked.weight.column).step != asked.weight.step:
             raise Refused(
-                f"weights of '{asked.name}' are agreed on in steps of {text(asked.weight.step)}, and the card of "
-                f"'{dataset.name}' has others. Agree on the card's step."
+                say(
+                    "weights of '{name}' are agreed on in steps of {step}, and the card of '{dataset}' has others. "
+                    "Agree on the card's step.",
+                    name=asked.name,
+                    step=text(asked.weight.step),
+                    dataset=dataset.name,
+                )
             )
         plan = plan_marks(dataset.card, terms.registry.id, conditions, weight=weight, by_unit=terms.mapped)
         found.append(mark_ids(session, dataset, plan))
@@ -387,7 +407,9 @@ class _Links:
         linked = None
         if crosswalk is not None:
             kinds = terms.ids, IdType(str(card.column(terms.registry.id).type))
-            pairs = read_pairs(as_path(crosswalk, "crosswalk"), columns=("id", "key"), kinds=kinds, sort="crosswalk")
+            pairs = read_pairs(
+                as_path(crosswalk, "crosswalk"), columns=("id", "key"), kinds=kinds, sort=Phrase("crosswalk")
+            )
             linked = pairs.group_by("id").aggregate([("key", "min")]).rename_columns(["id", "key"])
         if not terms.mapped:
             found = rows.rename_columns(["id", "person"]) if linked is None else linked.join(rows, "key")
@@ -412,23 +434,29 @@ def _read_map(terms: AgreementTerms, card: Card, unit_map: AnyPath | None) -> tu
     from pyarrow import compute as pc
 
     if unit_map is None:
-        raise Refused("the agreement has a map of units. Give the file with --map.")
+        raise Refused(say("the agreement has a map of units. Give the file with --map."))
     path = as_path(unit_map, "map")
     try:
         digest = digest_file(path)
     except OSError:
-        raise FileRefused(f"the map '{path}' is not there or cannot be read.", file=path.name) from None
+        raise FileRefused(say("the map '{path}' is not there or cannot be read.", path=path), file=path.name) from None
     if digest != terms.map_digest:
-        raise FileRefused(f"'{path.name}' is not the map that was agreed on: its digest differs.", file=path.name)
+        raise FileRefused(
+            say("'{name}' is not the map that was agreed on: its digest differs.", name=path.name), file=path.name
+        )
     kinds = terms.ids, IdType(str(card.column(card.unit.column).type))
-    mapped = read_pairs(path, columns=("id", "unit"), kinds=kinds, sort="map")
+    mapped = read_pairs(path, columns=("id", "unit"), kinds=kinds, sort=Phrase("map"))
     if pc.count_distinct(mapped["id"]).as_py() != len(mapped):
-        raise FileRefused(f"the map '{path.name}' gives an id two units.", file=path.name)
+        raise FileRefused(say("the map '{name}' gives an id two units.", name=path.name), file=path.name)
     coded = mapped["unit"].combine_chunks().dictionary_encode()
     units = coded.indices.to_numpy().astype(np.int32)
     if len(units) and np.bincount(units).max() > terms.members:
         raise FileRefused(
-            f"the map '{path.name}' gives a unit more than {terms.members} ids, which is what was agreed on.",
+            say(
+                "the map '{name}' gives a unit more than {members} ids, which is what was agreed on.",
+                name=path.name,
+                members=terms.members,
+            ),
             file=path.name,
         )
     return mapped, units, len(coded.dictionary)
@@ -459,8 +487,11 @@ def _open_pool(
         _make_pool(pool, asked, marked, terms)
     elif _read_pool(folder) != pool:
         raise Refused(
-            f"accounts of '{asked.name}' are open under another agreement with another belief or menu of scales, and "
-            "one property has one account. Agree on the same."
+            say(
+                "accounts of '{name}' are open under another agreement with another belief or menu of scales, "
+                "and one property has one account. Agree on the same.",
+                name=asked.name,
+            )
         )
     session.ledger.reserve(
         population,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from discreet.catalogue import say
 from discreet.errors import Refused
 from discreet.files import staged_file
 
@@ -93,6 +94,7 @@ def load_array(path: Path) -> NDArray[Any]:
         values: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
     except (OSError, ValueError, EOFError):
         raise Refused(
-            f"'{path.name}' of this study is missing or damaged. Restore the office folder from a copy.", file=path.name
+            say("'{name}' of this study is missing or damaged. Restore the office folder from a copy.", name=path.name),
+            file=path.name,
         ) from None
     return values

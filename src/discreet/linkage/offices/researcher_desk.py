@@ -9,6 +9,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
+from discreet.catalogue import say
 from discreet.errors import ParameterInvalid, Refused, RequestConflict
 from discreet.guarantees import text
 from discreet.linkage.agreements.agreement import LinkedProperty
@@ -84,14 +85,22 @@ class ResearcherDesk:
         asked = terms.property(property)
         charge = terms.charge(asked, kind, scale)
         if groups and GROUPS not in terms.kinds:
-            raise ParameterInvalid(parameter="group", rule="must be among the kinds agreed on", given=groups[0].name)
+            raise ParameterInvalid(
+                parameter="group", rule=say("must be among the kinds agreed on"), given=groups[0].name
+            )
         if groups and (len(groups) > MOST_GROUPS or len({group.name for group in groups}) < len(groups)):
-            raise ParameterInvalid(parameter="group", rule=f"are at most {MOST_GROUPS}, of different names", given="")
+            raise ParameterInvalid(
+                parameter="group",
+                rule=say("are at most {most}, of different names", most=MOST_GROUPS),
+                given="",
+            )
         wanted = tuple(groups) or (AskedGroup("all", None, rate),)
         cells = terms.cells(asked, kind) * len(wanted)
         if cells > MOST_ANSWERED:
             raise ParameterInvalid(
-                parameter="group", rule=f"with its cells must be at most {MOST_ANSWERED}", given=str(cells)
+                parameter="group",
+                rule=say("with its cells must be at most {most}", most=MOST_ANSWERED),
+                given=str(cells),
             )
         for condition in (where, *(group.where for group in wanted)):
             if condition is not None:
@@ -130,7 +139,7 @@ class ResearcherDesk:
         names = tuple(group["name"] for group in noted["groups"])
         if found.cells is None:
             raise Refused(
-                "the registry has closed the study, and the request was not counted. Nothing was charged for it."
+                say("the registry has closed the study, and the request was not counted. Nothing was charged for it.")
             )
         width = terms.cells(asked, found.kind)
         if len(found.cells) != len(names) or any(len(group) != width for group in found.cells):
@@ -139,7 +148,9 @@ class ResearcherDesk:
         cells = tuple(found.cells[order.index(place)] for place in range(len(names)))
         kept = {"answer": [list(group) for group in cells], "receipt": found.receipt}
         if any(noted.get(part, value) != value for part, value in kept.items()):
-            raise RequestConflict("another answer came to this request before, and one of them is not the registry's.")
+            raise RequestConflict(
+                say("another answer came to this request before, and one of them is not the registry's.")
+            )
         self.study.note(found.request, {**noted, **kept})
         placed = NoisyAnswer(found.request, found.property, found.kind, found.scale, found.charge, cells, found.receipt)
         return ReadAnswer(placed, asked, names, _rates(noted), noted["where"])
@@ -169,7 +180,10 @@ class ResearcherDesk:
             return [0]
         if labels is None and "order" not in noted:
             raise Refused(
-                "the answer has groups, and only the holder can say which is which. Give its labels.env with --labels."
+                say(
+                    "the answer has groups, and only the holder can say which is which. Give its labels.env with "
+                    "--labels."
+                )
             )
         if labels is None:
             return list(noted["order"])
@@ -185,19 +199,24 @@ class ResearcherDesk:
         spent, quota = self.study.charged, self.study.agreement.terms.quota
         if spent + charge > quota:
             raise Refused(
-                f"the study's quota is {quota:,} parts; {spent:,} were asked for, and this request costs {charge:,} "
-                "more. Nothing was asked."
+                say(
+                    "the study's quota is {quota:,} parts; {spent:,} were asked for, and this request costs "
+                    "{charge:,} more. Nothing was asked.",
+                    quota=quota,
+                    spent=spent,
+                    charge=charge,
+                )
             )
 
 
 def _check_group(group: AskedGroup) -> None:
     """What the holder would refuse."""
     if not 1 <= len(group.name) <= LONGEST_NAME or not group.name.isprintable():
-        rule = f"must have a printable name of 1 to {LONGEST_NAME} characters"
+        rule = say("must have a printable name of 1 to {longest} characters", longest=LONGEST_NAME)
         raise ParameterInvalid(parameter="group", rule=rule, given=ascii(group.name[:40]))
     rate = group.rate
     if not rate.is_finite() or not 0 < rate <= 1 or rate != rate.quantize(Decimal("1e-9")):
-        rule = "must be above 0 and at most 1, in at most 9 decimals"
+        rule = say("must be above 0 and at most 1, in at most 9 decimals")
         raise ParameterInvalid(parameter="rate", rule=rule, given=str(rate))
 
 

@@ -12,24 +12,44 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Final
 
-from discreet.present.charts.chart_frame import EDGE, WIDTH, close_picture, draw_marks, fill_figure, open_picture
+from discreet.catalogue import Phrase
+from discreet.present.charts.chart_frame import (
+    EDGE,
+    HALF,
+    PAGE,
+    TYPE,
+    WHOLE,
+    close_picture,
+    draw_marks,
+    fill_figure,
+    open_picture,
+)
 from discreet.present.charts.chart_panels import SUMMED, ChartPanel, PictureLimits, View, choose_view
 from discreet.present.charts.drawing import COLOURS, GRID, INK, SOFT, Canvas, Scale, Ticks, find_ticks
-from discreet.present.charts.lettering import clean, isolate, text_width, wrap
+from discreet.present.charts.lettering import clean, text_width, wrap
 from discreet.present.pages.html_page import Drawn
-from discreet.present.table_words import Writing, name_keys, tell_left_out, tell_owner
-from discreet.results import Figure, Labels, Quality, Release
+from discreet.present.table_words import MARKS, Owner, Writing, name_keys, tell_left_out, tell_place
+from discreet.results import Figure, Quality, Release
 
 __all__ = ["draw_bars"]
 
-LIMITS: Final = PictureLimits(keys=1, panels=24, lines=60, columns=1, figures=400)
+LIMITS: Final = PictureLimits(keys=1, panels=24, lines=50, columns=1, figures=200)
 
 _BETWEEN: Final = 28.0
-_NAMES: Final = 11.0
-_LINE: Final = 22.0
+_LEADING: Final = 14.5
+_TITLES: Final = 14.0
+_LEAST: Final = 90.0  # width of a plot
 _FILL: Final = COLOURS[0]
 _OUTLINE: Final = "#2a7fb8"
-_OWN_AXES: Final = Labels("Each panel has its own axis.", "Chaque panneau a son propre axe.")
+_OWN_AXES: Final = Phrase("Each panel has its own axis.")
+_CUT: Final = Phrase("An arrow marks an interval that runs beyond the axis.")
+_LINES: Final = {
+    Owner.FIGURE: Phrase("Bars are published figures; lines are intervals of the figures (privacy noise only)."),
+    Owner.RAW: Phrase("Bars are published figures; lines are intervals of the raw estimates (privacy noise only)."),
+    Owner.CALIBRATED: Phrase(
+        "Bars are published figures; lines are intervals of the calibrated figures (privacy noise only)."
+    ),
+}
 # How many times the typical panel's reach the largest may have before panels get axes of their own.
 _SKEWED: Final = 4
 
@@ -53,17 +73,31 @@ class _Axis:
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """Sizes of one panel, the same for all: names to the left, the plot, figures to the right."""
+    """Sizes of one panel, the same for all: names to the left, the plot, figures to the right; a line for each bar."""
 
+    page: float
     abreast: int
     width: float
     names: float
     figures: float
     titles: int
+    line: float
 
     @property
     def plot(self) -> float:
         return self.width - self.names - self.figures - 14
+
+    @property
+    def titled(self) -> float:
+        """The room of a panel's title."""
+        return 17.0 * self.titles + 4 if self.titles else 0.0
+
+    def height(self, lines: int) -> float:
+        return self.titled + lines * self.line + 26
+
+    def reach(self, panels: int, lines: int) -> float:
+        """How far down all panels run."""
+        return -(-panels // self.abreast) * (self.height(lines) + 14)
 
 
 def draw_bars(release: Release, language: str) -> Drawn:
@@ -71,9 +105,10 @@ def draw_bars(release: Release, language: str) -> Drawn:
     view = choose_view(release, LIMITS, language)
     writing = Writing.of(release.statistic, language, compact=True)
     axes = _find_axes(view)
-    canvas, y = open_picture(release, language)
+    look = _find_look(view, writing)
+    canvas, y = open_picture(release, language, look.page)
     y = _draw_legend(canvas, y, view, axes, language)
-    y = _draw_panels(canvas, y, view, axes, writing)
+    y = _draw_panels(canvas, y, view, axes, look, writing)
     close_picture(canvas, y, release, language)
     words = _tell(view, axes, language)
     return Drawn("bars", words, canvas.svg(title=release.title.text(language), words=words))
@@ -81,25 +116,15 @@ def draw_bars(release: Release, language: str) -> Drawn:
 
 def _tell(view: View, axes: Sequence[_Axis], language: str) -> str:
     release = view.release
-    keys = name_keys(release, view.kept, language)
-    french = language == "fr"
-    by = f" {'par' if french else 'by'} {keys}" if keys else ""
-    said = [f"{clean(release.statistic.title.text(language))}{by}."]
+    statistic, keys = clean(release.statistic.title.text(language)), name_keys(release, view.kept, language)
+    whole = Phrase("{statistic} by {keys}.", statistic=statistic, keys=keys).text(language)
+    said = [whole if keys else f"{statistic}."]
     if any(map(_has_interval, view.shown())):
-        owner = tell_owner(release, language)
-        said.append(
-            f"Barre : valeur publiée; trait : intervalle {owner} (bruit de confidentialité seul)."
-            if french
-            else f"Bars are published figures; lines are intervals of the {owner}s (privacy noise only)."
-        )
+        said.append(_LINES[Owner.of(release)].text(language))
     if len(set(axes)) > 1:
         said.append(_OWN_AXES.text(language))
     if any(axis.cuts(figure) for panel, axis in zip(view.panels, axes, strict=True) for figure in _bars(view, panel)):
-        said.append(
-            "Une flèche marque un intervalle qui dépasse l’axe."
-            if french
-            else "An arrow marks an interval that runs beyond the axis."
-        )
+        said.append(_CUT.text(language))
     said.append(tell_left_out(view, language))
     return " ".join(said).strip()
 
@@ -114,11 +139,11 @@ def _bars(view: View, panel: ChartPanel) -> list[Figure]:
 
 def _find_axes(view: View) -> list[_Axis]:
     """One for each panel: the same for all, or its own where panels are of very different sizes."""
-    own = [_find_axis(_bars(view, panel), most=7) for panel in view.panels]
+    own = [_find_axis(_bars(view, panel), most=5) for panel in view.panels]
     reaches = [axis.high - axis.low for axis in own]
     if _SKEWED * median(reaches) < max(reaches):
         return own
-    item = _find_axis(list(view.shown()), most=10 if len(own) == 1 else 7)
+    item = _find_axis(list(view.shown()), most=7 if len(own) == 1 else 5)
     return [item] * len(own)
 
 
@@ -155,39 +180,51 @@ def _ends(figure: Figure) -> tuple[float, float]:
 def _draw_legend(canvas: Canvas, y: float, view: View, axes: Sequence[_Axis], language: str) -> float:
     """The marks that occur, and that panels have axes of their own where they do."""
     present = {figure.quality for figure in view.shown()} - {Quality.GOOD, Quality.NOT_RATED}
-    apart = len(set(axes)) > 1
-    x = draw_marks(canvas, EDGE, y + 8, present, language)
-    if apart:
-        canvas.text(x, y + 8, _OWN_AXES.text(language), size=11.5)
-    return y + 24 if present or apart else y
+    if any(quality in MARKS for quality in present):
+        y = draw_marks(canvas, EDGE, y + 10, present, language) + 14
+    if len(set(axes)) > 1:
+        canvas.text(EDGE, y + 10, _OWN_AXES.text(language), size=TYPE)
+        y += 24
+    return y
 
 
-def _draw_panels(canvas: Canvas, y: float, view: View, axes: Sequence[_Axis], writing: Writing) -> float:
-    look = _find_look(view, writing)
-    titled = 15.0 * look.titles + 4 if look.titles else 0.0
-    height = titled + len(view.lines) * _LINE + 24
+def _draw_panels(canvas: Canvas, y: float, view: View, axes: Sequence[_Axis], look: _Look, writing: Writing) -> float:
+    height = look.height(len(view.lines))
     for index, (panel, axis) in enumerate(zip(view.panels, axes, strict=True)):
         row, column = divmod(index, look.abreast)
         x, top = EDGE + column * (look.width + _BETWEEN), y + row * (height + 14)
         if look.titles:
-            lines = wrap(clean(panel.title), look.width, 12.5, lines=look.titles, bold=True)
-            canvas.paragraph(x, top + 12, lines, leading=15, size=12.5, bold=True)
-        _draw_panel(canvas, x, top + titled, view, panel, look, axis, writing)
-    rows = -(-len(view.panels) // look.abreast)
-    return y + rows * (height + 14) + 4
+            lines = wrap(clean(panel.title), look.width, _TITLES, lines=look.titles, bold=True)
+            canvas.paragraph(x, top + 12, lines, leading=17, size=_TITLES, bold=True)
+        _draw_panel(canvas, x, top + look.titled, view, panel, look, axis, writing)
+    return y + look.reach(len(view.panels), len(view.lines)) + 4
 
 
 def _find_look(view: View, writing: Writing) -> _Look:
-    number = len(view.panels)
-    abreast = 1 if number == 1 else 2 if number in (2, 4) else 3
-    width = (WIDTH - 2 * EDGE - (abreast - 1) * _BETWEEN) / abreast
-    names = max(text_width(clean(view.name_line(line, writing.language)), _NAMES) for line in view.lines) + 10
-    figures = max((text_width(writing.marked(figure), 10.5) for figure in view.shown()), default=0.0)
+    """Half a page wide, unless the picture would then run over the page or leave its bars no room."""
+    panels, lines = len(view.panels), len(view.lines)
+    for page, abreast in ((HALF, 2), (HALF, 1), (WHOLE, 3), (WHOLE, 2), (WHOLE, 1)):
+        look = _measure(view, writing, page, min(abreast, panels))
+        if look.plot >= _LEAST and look.reach(panels, lines) <= PAGE * page / HALF:
+            return look
+    return look
+
+
+def _measure(view: View, writing: Writing, page: float, abreast: int) -> _Look:
+    width = (page - 2 * EDGE - (abreast - 1) * _BETWEEN) / abreast
+    named = [clean(view.name_line(line, writing.language)) for line in view.lines]
+    names = min(max(text_width(name, TYPE) for name in named) + 10, width * 0.42)
+    figures = max((text_width(writing.marked(figure), TYPE) for figure in view.shown()), default=0.0)
     titles = max(
-        (len(wrap(clean(panel.title), width, 12.5, lines=2, bold=True)) if panel.title else 0 for panel in view.panels),
+        (
+            len(wrap(clean(panel.title), width, _TITLES, lines=2, bold=True)) if panel.title else 0
+            for panel in view.panels
+        ),
         default=0,
     )
-    return _Look(abreast, width, min(names, width * 0.38), min(figures, width * 0.3), titles)
+    broken = any(text_width(name, TYPE) > names - 8 for name in named)
+    line = 2 * _LEADING + 5 if broken else 24.0
+    return _Look(page, abreast, width, names, min(figures, width * 0.3), titles, line)
 
 
 def _draw_panel(
@@ -196,45 +233,41 @@ def _draw_panel(
     language = writing.language
     left = x + look.names
     scale = axis.scale(left, left + look.plot)
-    bottom = y + len(view.lines) * _LINE
+    bottom = y + len(view.lines) * look.line
     _draw_axis(canvas, scale, axis.ticks, y, bottom, language)
     for index, line in enumerate(view.lines):
-        middle = y + (index + 0.5) * _LINE
+        middle = y + (index + 0.5) * look.line
         name = clean(view.name_line(line, language))
         _draw_name(canvas, left - 6, middle, name, look.names - 8)
         figure = view.find(panel, line, SUMMED)
         if figure is None:
             continue
-        interval = writing.interval(figure)
-        said = ", ".join(isolate(clean(item)) for item in (panel.title, name) if item)
-        with canvas.told(f"{said}: {writing.marked(figure)}" + (f" ({interval})" if interval else "")):
+        with canvas.told(tell_place((panel.title, name), figure, writing)):
             _draw_bar(canvas, figure, scale, middle)
-            canvas.text(x + look.width, middle + 4, writing.marked(figure), size=10.5, anchor="end", fill=SOFT)
+            canvas.text(x + look.width, middle + 4.5, writing.marked(figure), size=TYPE, anchor="end", fill=SOFT)
     canvas.line(scale(0), y, scale(0), bottom, stroke=INK)
 
 
 def _draw_name(canvas: Canvas, x: float, middle: float, name: str, width: float) -> None:
-    """A name on one line, or on two smaller ones."""
-    if text_width(name, _NAMES) <= width:
-        canvas.text(x, middle + 4, name, size=_NAMES, anchor="end")
-        return
-    lines = wrap(name, width, 10, lines=2)
-    canvas.paragraph(x, middle + (4 if len(lines) == 1 else -1.5), lines, leading=10.5, size=10, anchor="end")
+    """A name on one line, or on two."""
+    lines = wrap(name, width, TYPE, lines=2)
+    first = middle + 4.5 - (len(lines) - 1) * _LEADING / 2
+    canvas.paragraph(x, first, lines, leading=_LEADING, size=TYPE, anchor="end")
 
 
 def _draw_axis(canvas: Canvas, scale: Scale, ticks: Ticks, top: float, bottom: float, language: str) -> None:
     ends = -math.inf
     for value, label in zip(ticks.values, ticks.labels(language), strict=True):
-        x, wide = scale(value), text_width(label, 10)
+        x, wide = scale(value), text_width(label, TYPE)
         canvas.line(x, top, x, bottom + 3, stroke=GRID)
         if x - wide / 2 > ends + 5:
-            canvas.text(x, bottom + 15, label, size=10, anchor="middle", fill=SOFT)
+            canvas.text(x, bottom + 17, label, size=TYPE, anchor="middle", fill=SOFT)
             ends = x + wide / 2
 
 
 def _draw_bar(canvas: Canvas, figure: Figure, scale: Scale, middle: float) -> None:
     if figure.value is None:
-        canvas.text(scale(0) + 5, middle + 4, "–", size=11, fill=SOFT)
+        canvas.text(scale(0) + 5, middle + 4, "–", size=TYPE, fill=SOFT)
         return
     near, far = sorted((scale(0), scale(float(figure.value))))
     fill_figure(canvas, near, middle - 7, far - near, 14, fill=_FILL, quality=figure.quality, stroke=_OUTLINE)

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from discreet.catalogue import Phrase
 from discreet.present.charts.drawing import COLOURS, GRID, INK, SOFT, Canvas, Scale, Ticks, find_ticks
 from discreet.present.charts.lettering import clean, isolate, shorten, tell_number, text_width, wrap
 from discreet.present.pages.html_page import Drawn
@@ -21,12 +22,13 @@ _WIDTH: Final = 960.0
 _EDGE: Final = 16.0
 _GAP: Final = 22.0
 _PLOT_HEIGHT: Final = 190.0
-_LEADING: Final = 14.0
+_LEADING: Final = 16.0
+_TYPE: Final = 13.0  # 8 points on a page of A4, whose width these take
 _MOST_DOTS: Final = 40
 _TICKS: Final = 8
 # Not the colour of any box, and darker than the grid in grey.
 _TRUTH: Final = "#d55e00"
-_REFERENCE: Final = {"en": "value without noise", "fr": "valeur sans bruit"}
+_REFERENCE: Final = Phrase("value without noise")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,19 +92,19 @@ def draw_boxes(
     if across < 1 or not panels:
         raise ValueError("box plots have panels, and at least one in a row")
     axes = _find_axes(panels, shared=shared)
-    margin = max(text_width(label, 10) for axis in axes for label in axis.labels(language)) + 10
+    margin = max(text_width(label, _TYPE) for axis in axes for label in axis.labels(language)) + 10
     width = (_WIDTH - 2 * _EDGE - (across - 1) * _GAP) / across - margin
     canvas = Canvas(_WIDTH, 0)
-    top = _draw_heading(canvas, title, unit, panels, reference_words or _REFERENCE.get(language, _REFERENCE["en"]))
+    top = _draw_heading(canvas, title, unit, panels, reference_words or _REFERENCE.text(language))
     colours = _choose_colours(panels)
     for first in range(0, len(panels), across):
         row = list(zip(panels[first : first + across], axes[first : first + across], strict=True))
-        heads = [wrap(clean(panel.title), width, 12, lines=2, bold=True) for panel, _ in row]
+        heads = [wrap(clean(panel.title), width, _TYPE, lines=2, bold=True) for panel, _ in row]
         top += _LEADING * max(map(len, heads))
         for index, (panel, axis) in enumerate(row):
             where = _Place(_EDGE + margin + index * (width + margin + _GAP), top, width)
             baseline = top - _LEADING * len(heads[index]) + 6
-            canvas.paragraph(where.left, baseline, heads[index], leading=_LEADING, size=12, bold=True)
+            canvas.paragraph(where.left, baseline, heads[index], leading=_LEADING, size=_TYPE, bold=True)
             _draw_panel(canvas, panel, axis, where, colours, language)
         top += _PLOT_HEIGHT + 2 * _LEADING + 30
     canvas.height = top - 12
@@ -129,12 +131,12 @@ def _draw_heading(canvas: Canvas, title: str, unit: str, panels: Sequence[BoxPan
     y = canvas.paragraph(_EDGE, 26, lines, leading=20, size=16, bold=True)
     x = _EDGE
     if unit:
-        shown = shorten(clean(unit), _WIDTH / 2, 12)
-        canvas.text(x, y, shown, size=12, fill=SOFT)
-        x += text_width(shown, 12) + 28
+        shown = shorten(clean(unit), _WIDTH / 2, _TYPE)
+        canvas.text(x, y, shown, size=_TYPE, fill=SOFT)
+        x += text_width(shown, _TYPE) + 28
     if any(panel.reference is not None for panel in panels):
         canvas.line(x, y - 4, x + 30, y - 4, stroke=_TRUTH, thickness=1.6, dashes="5 3")
-        canvas.text(x + 36, y, shorten(reference, _WIDTH - x - 36 - _EDGE, 12), size=12, fill=SOFT)
+        canvas.text(x + 36, y, shorten(reference, _WIDTH - x - 36 - _EDGE, _TYPE), size=_TYPE, fill=SOFT)
     return y + 22
 
 
@@ -146,12 +148,12 @@ def _draw_panel(
     right = where.left + where.width
     for value, label in zip(axis.values, axis.labels(language), strict=True):
         canvas.line(where.left, scale(value), right, scale(value), stroke=GRID)
-        canvas.text(where.left - 6, scale(value) + 3.5, label, size=10, anchor="end", fill=SOFT)
+        canvas.text(where.left - 6, scale(value) + 4.5, label, size=_TYPE, anchor="end", fill=SOFT)
     band = where.width / max(len(panel.groups), 1)
     for index, (label, sample) in enumerate(panel.groups):
         middle = where.left + band * (index + 0.5)
-        lines = wrap(clean(label), band - 4, 10.5, lines=2)
-        canvas.paragraph(middle, top + _PLOT_HEIGHT + 16, lines, leading=12, size=10.5, anchor="middle")
+        lines = wrap(clean(label), band - 4, _TYPE, lines=2)
+        canvas.paragraph(middle, top + _PLOT_HEIGHT + 18, lines, leading=15, size=_TYPE, anchor="middle")
         if not len(sample):
             canvas.text(middle, top + _PLOT_HEIGHT / 2, "–", anchor="middle", fill=SOFT)
             continue
@@ -180,8 +182,13 @@ def _tell(label: str, box: _Box, decimals: int, language: str) -> str:
     first, median, third = (
         tell_number(value, language, decimals=decimals + 1) for value in (box.first, box.median, box.third)
     )
-    middle, half = ("médiane", "moitié centrale") if language == "fr" else ("median", "middle half")
-    return f"{isolate(label)}: {middle} {median}, {half} {first} – {third}"
+    return Phrase(
+        "{label}: median {median}, middle half {first} – {third}",
+        label=isolate(label),
+        median=median,
+        first=first,
+        third=third,
+    ).text(language)
 
 
 # --- summaries --------------------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from discreet.catalogue import language, say
 from discreet.present.charts.chart_axes import AxisKind, AxisScale, ChartAxis
 from discreet.present.charts.chart_marks import (
     BandMark,
@@ -32,19 +33,19 @@ from discreet.present.pages.html_page import Drawn
 
 __all__ = ["Chart", "ChartKey", "EndLabel", "KeySample", "PanelRow", "PlotPanel", "draw_chart"]
 
-_WIDTH: Final = 720.0
+_WIDTH: Final = 640.0
 _EDGE: Final = 16.0
-_GAP: Final = 16.0
-_TITLE: Final = 23.0
+_GAP: Final = 22.0
+_TITLE: Final = 22.0
 _HEAD: Final = 19.0
-_TYPE: Final = 17.0
-_SMALL: Final = 15.0
+_TYPE: Final = 17.5  # 8 points where the chart is half a page of A4 wide
+_SMALL: Final = 17.0
 _ROOM: Final = _WIDTH - 2 * _EDGE
 _LINE_ROOM: Final = 0.86 * _ROOM  # of lines of prose: DejaVu Sans, which some machines have alone, runs wider
 _LEADING: Final = 1.22  # from one line of text to the next, in parts of its size
-_NAMES: Final = 176.0
+_NAMES: Final = 170.0
 _NAMES_BESIDE: Final = 132.0  # names of lines, where several panels have some
-_ENDS: Final = 232.0
+_ENDS: Final = 216.0
 _FAINT: Final = 0.1  # smaller negative values are as good as 0
 _RULE: Final = "#9aa3ad"
 
@@ -383,7 +384,8 @@ def _draw_matrix(canvas: Canvas, plot: _Plot, mark: MatrixMark) -> None:
                 continue
             x, y = plot.left + wide * column / number, plot.top + high * row / number
             first, second = (isolate(clean(mark.names[index])) for index in (row, column))
-            text = f"{first}, {second}: {tell_number(value, 'en', decimals=2)}"
+            written = tell_number(value, language(), decimals=2)
+            text = say("{first}, {second}: {number}", first=first, second=second, number=written)
             _draw_cell(canvas, value, (x, y, wide / number, high / number), text)
 
 

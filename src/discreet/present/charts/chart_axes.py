@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from discreet.catalogue import language, localise
 from discreet.present.charts.drawing import Scale, find_ticks
 from discreet.present.charts.lettering import tell_compactly
 
@@ -69,7 +70,7 @@ def _bend(kind: AxisKind, value: float) -> float:
 def number_axis(low: float, high: float, *, most: int = 5, label: str = "") -> ChartAxis:
     """From one value to the other, with round numbers between; wider where fewer than two lie there."""
     ticks = find_ticks(low, high, most=most)
-    text = tuple(zip(ticks.values, ticks.labels("en"), strict=True))
+    text = tuple(zip(ticks.values, ticks.labels(language()), strict=True))
     inside = tuple(item for item in text if low <= item[0] <= high)
     if len(inside) >= 2:
         return ChartAxis(low, high, inside, label=label)
@@ -79,7 +80,10 @@ def number_axis(low: float, high: float, *, most: int = 5, label: str = "") -> C
 def percent_axis(high: float) -> ChartAxis:
     """Shares from 0 on, in per cent."""
     ticks = find_ticks(0.0, max(100 * high, 1e-9), most=6)
-    text = tuple((value / 100, f"{name}%") for value, name in zip(ticks.values, ticks.labels("en"), strict=True))
+    percent = localise("%", language())
+    text = tuple(
+        (value / 100, f"{name}{percent}") for value, name in zip(ticks.values, ticks.labels(language()), strict=True)
+    )
     inside = tuple(item for item in text if item[0] <= high)
     return ChartAxis(0.0, high, inside) if len(inside) >= 2 else ChartAxis(0.0, text[-1][0], text)
 
@@ -124,4 +128,4 @@ def name_axis(names: Sequence[str]) -> ChartAxis:
 def _tell(value: float) -> str:
     """With as many decimals as its digits need."""
     decimals = len(f"{value:.10f}".rstrip("0").partition(".")[2]) if abs(value) < 1e6 else 0
-    return tell_compactly(value, "en", decimals=decimals)
+    return tell_compactly(value, language(), decimals=decimals)

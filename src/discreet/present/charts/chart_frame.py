@@ -1,4 +1,7 @@
-"""What every picture of a table carries: title, a red line where nothing is proved, marks explained, small print."""
+"""What every picture of a table carries: title, a red line where nothing is proved, marks explained, small print.
+
+A picture is half a page of A4 wide, or a whole one where a table needs it; type has 8 points on either.
+"""
 
 from __future__ import annotations
 
@@ -11,19 +14,33 @@ from discreet.present.note_list import warn_reader
 from discreet.present.table_words import MARKS, MEANINGS, small_print
 from discreet.results import Quality, Release
 
-__all__ = ["EDGE", "LOST", "WIDTH", "close_picture", "draw_marks", "fill_figure", "open_picture"]
+__all__ = [
+    "EDGE",
+    "HALF",
+    "LOST",
+    "PAGE",
+    "TYPE",
+    "WHOLE",
+    "close_picture",
+    "draw_marks",
+    "fill_figure",
+    "open_picture",
+]
 
-WIDTH: Final = 960.0
+HALF: Final = 480.0
+WHOLE: Final = 960.0
+PAGE: Final = 1300.0  # how high a picture of half the width may be
+PROSE: Final = 0.88  # of the width: DejaVu Sans, which some machines have alone, runs wider
+TYPE: Final = 13.0  # 8 points where `HALF` is half a page wide
 EDGE: Final = 16.0
 LOST: Final = "#e5e7eb"
 _SWATCH: Final = 18.0
 
 
-def open_picture(release: Release, language: str) -> tuple[Canvas, float]:
+def open_picture(release: Release, language: str, width: float) -> tuple[Canvas, float]:
     """A canvas with its title and, where it is due, the red line; and how far down they reach."""
-    canvas = Canvas(WIDTH, 0)
-    room = WIDTH - 2 * EDGE
-    title = wrap(clean(release.title.text(language)), room, 17, lines=4, bold=True)
+    canvas = Canvas(width, 0)
+    title = wrap(clean(release.title.text(language)), PROSE * (width - 2 * EDGE), 17, lines=4, bold=True)
     y = canvas.paragraph(EDGE, 28, title, leading=21, size=17, bold=True)
     if (warning := warn_reader(release, language)) is not None:
         y = _draw_alarm(canvas, y, warning)
@@ -31,17 +48,23 @@ def open_picture(release: Release, language: str) -> tuple[Canvas, float]:
 
 
 def _draw_alarm(canvas: Canvas, y: float, warning: str) -> float:
-    lines = wrap(clean(warning), WIDTH - 2 * EDGE - 20, 13, lines=4, bold=True)
+    room = canvas.width - 2 * EDGE
+    lines = wrap(_bind(clean(warning)), PROSE * (room - 20), TYPE, lines=8, bold=True)
     height = 17 * len(lines) + 11
-    canvas.rectangle(EDGE, y - 5, WIDTH - 2 * EDGE, height, fill="#fdecee", stroke=ALARM)
-    canvas.paragraph(EDGE + 10, y + 12, lines, leading=17, size=13, fill=ALARM, bold=True)
+    canvas.rectangle(EDGE, y - 5, room, height, fill="#fdecee", stroke=ALARM)
+    canvas.paragraph(EDGE + 10, y + 12, lines, leading=17, size=TYPE, fill=ALARM, bold=True)
     return y + height + 10
 
 
 def close_picture(canvas: Canvas, y: float, release: Release, language: str) -> None:
     """The small print below everything, and the height that is now known."""
-    lines = wrap(small_print(release, language), WIDTH - 2 * EDGE, 11, lines=4)
-    canvas.height = canvas.paragraph(EDGE, y + 8, lines, leading=15, size=11, fill=SOFT) + 2
+    lines = wrap(_bind(small_print(release, language)), PROSE * (canvas.width - 2 * EDGE), TYPE, lines=12)
+    canvas.height = canvas.paragraph(EDGE, y + 10, lines, leading=17, size=TYPE, fill=SOFT) + 2
+
+
+def _bind(text: str) -> str:
+    """Lines are not broken within an equation."""
+    return text.replace(" = ", "\u00a0=\u00a0")
 
 
 def fill_figure(
@@ -57,12 +80,16 @@ def fill_figure(
 
 
 def draw_marks(canvas: Canvas, x: float, y: float, present: Collection[Quality], language: str) -> float:
-    """A swatch and words for every mark that occurs, from x on; returns where the last one ends."""
+    """A swatch and words for every mark that occurs, in as many lines as they need; returns the last one's height."""
+    start = x
     for quality, mark in MARKS.items():
         if quality not in present:
             continue
         words = f"{mark}\u00a0\u00a0{MEANINGS[quality].text(language)}"
+        wide = _SWATCH + 6 + text_width(words, TYPE)
+        if x > start and x + wide > canvas.width - EDGE:
+            x, y = start, y + 20
         fill_figure(canvas, x, y - 12, _SWATCH, 15, fill=PAPER, quality=quality, stroke="#9aa3ad")
-        canvas.text(x + _SWATCH + 6, y, words, size=11.5, fill=INK)
-        x += _SWATCH + 6 + text_width(words, 11.5) + 22
-    return x
+        canvas.text(x + _SWATCH + 6, y, words, size=TYPE, fill=INK)
+        x += wide + 20
+    return y

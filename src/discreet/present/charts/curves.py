@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from discreet.catalogue import localise
 from discreet.present.charts.drawing import GRID, INK, SOFT, Canvas, Scale, find_ticks
 from discreet.present.charts.lettering import clean, text_width, wrap
 from discreet.present.pages.html_page import Drawn
@@ -21,9 +22,10 @@ STYLES: Final = (("#0072b2", ""), ("#d55e00", "14 7"), ("#007a5e", "3 6"), (INK,
 
 _WIDTH: Final = 720.0
 _EDGE: Final = 18.0
-_MARGIN: Final = 62.0
+_MARGIN: Final = 66.0
 _PLOT: Final = 270.0
 _GAP: Final = 30.0
+_PROSE: Final = 0.88  # of the width: DejaVu Sans, which some machines have alone, runs wider
 _TITLE: Final = 25.0
 _TYPE: Final = 21.0
 _SAMPLE: Final = 52.0
@@ -82,8 +84,8 @@ def draw_curves(
     if any([curve.label for curve in panel.curves] != labels for panel in panels):
         raise ValueError("the panels of a figure share their curves")
     canvas = Canvas(_WIDTH, 0)
-    y = canvas.paragraph(_EDGE, 32, wrap(clean(title), _WIDTH - 2 * _EDGE, _TITLE, lines=3, bold=True), leading=30,
-                         size=_TITLE, bold=True)  # fmt: skip
+    head = wrap(clean(title), _PROSE * (_WIDTH - 2 * _EDGE), _TITLE, lines=3, bold=True)
+    y = canvas.paragraph(_EDGE, 32, head, leading=30, size=_TITLE, bold=True)
     y = _draw_legend(canvas, labels, y + 6)
     titled = any(panel.title for panel in panels)
     top = y + (56 if titled else 22)
@@ -142,14 +144,14 @@ def _draw_up_axis(
         scale = Scale(highest - panel.decades, highest, foot, top)
         for power in range(highest - panel.decades, highest + 1):
             canvas.line(left, scale(power), right, scale(power), stroke=GRID)
-            text = f"{10.0**power:g}" if power > -3 else f"10{str(power).translate(_SUPERSCRIPT)}"
-            canvas.text(left - 8, scale(power) + 7, text, size=_TYPE - 3, anchor="end", fill=SOFT)
+            text = localise(f"{10.0**power:g}", language) if power > -3 else f"10{str(power).translate(_SUPERSCRIPT)}"
+            canvas.text(left - 8, scale(power) + 7, text, size=_TYPE - 1.5, anchor="end", fill=SOFT)
         return lambda value: scale(math.log10(value)) if value > 0 else foot
     ticks = find_ticks(0, panel.top, most=5)
     scale = ticks.scale(foot, top)
     for value, label in zip(ticks.values, ticks.labels(language), strict=True):
         canvas.line(left, scale(value), right, scale(value), stroke=GRID)
-        canvas.text(left - 8, scale(value) + 7, label, size=_TYPE - 3, anchor="end", fill=SOFT)
+        canvas.text(left - 8, scale(value) + 7, label, size=_TYPE - 1.5, anchor="end", fill=SOFT)
     return scale
 
 
@@ -157,8 +159,8 @@ def _draw_mark(canvas: Canvas, mark: MarkedPlace, across: Scale, top: float, foo
     x = across(mark.at)
     if mark.end is not None:
         canvas.rectangle(x, top, across(mark.end) - x, foot - top, fill="#e8edf2")
-        canvas.text((x + across(mark.end)) / 2, foot - 12, mark.label, size=_TYPE - 2, anchor="middle", fill=INK,
+        canvas.text((x + across(mark.end)) / 2, foot - 12, mark.label, size=_TYPE - 1.5, anchor="middle", fill=INK,
                     halo="#e8edf2")  # fmt: skip
         return
     canvas.line(x, top, x, foot, stroke=INK, thickness=1.6, dashes="2 4")
-    canvas.text(x + 7, top + 20, mark.label, size=_TYPE - 2, fill=INK, halo="#ffffff")
+    canvas.text(x + 7, top + 20, mark.label, size=_TYPE - 1.5, fill=INK, halo="#ffffff")

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from discreet.catalogue import numeral, say
 from discreet.present.charts.chart_marks import draw_shape
 from discreet.present.charts.drawing import COLOURS, GRID, INK, SOFT, Canvas, Scale
 from discreet.present.charts.lettering import clean, shorten, text_width, wrap
@@ -20,11 +21,11 @@ __all__ = ["DotMark", "DotPanel", "DotSeries", "draw_dots"]
 
 _WIDTH: Final = 960.0
 _EDGE: Final = 16.0
-_MARGIN: Final = 58.0
+_MARGIN: Final = 64.0
 _PLOT_HEIGHT: Final = 250.0
 _RADIUS: Final = 2.6
 _LABELS: Final = 9
-_NAME_SIZE: Final = 10.0
+_TYPE: Final = 13.0  # 8 points on a page of A4, whose width these take
 _SUPERSCRIPT: Final = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _SHAPES: Final = ("circle", "square", "up", "diamond", "down", "cross", "bar")
 
@@ -87,7 +88,7 @@ def draw_dots(
     looks = _choose_looks(panels)
     top = _draw_heading(canvas, title, unit, looks, reference_words)
     for panel in panels:
-        canvas.text(_EDGE, top + 4, panel.title, size=12, bold=True)
+        canvas.text(_EDGE, top + 4, panel.title, size=_TYPE, bold=True)
         _draw_panel(canvas, panel, top + 28, [short for short, _ in columns], groups, looks)
         top += 28 + _PLOT_HEIGHT + 26
     canvas.height = _draw_names(canvas, columns, top - 10) + 8
@@ -108,20 +109,20 @@ def _draw_heading(
 ) -> float:
     y = canvas.paragraph(_EDGE, 24, wrap(clean(title), _WIDTH - 2 * _EDGE, 16, lines=2, bold=True), leading=20, size=16,
                          bold=True)  # fmt: skip
-    canvas.text(_EDGE, y, shorten(clean(unit), _WIDTH - 2 * _EDGE, 12), size=12, fill=SOFT)
+    canvas.text(_EDGE, y, shorten(clean(unit), _WIDTH - 2 * _EDGE, _TYPE), size=_TYPE, fill=SOFT)
     x, y = _EDGE, y + 20
     entries: list[tuple[str, tuple[str, str] | None]] = list(looks.items())
     if reference_words:
         entries.append((reference_words, None))
     for label, look in entries:
-        wide = text_width(label, 11) + 34
+        wide = text_width(label, _TYPE) + 34
         if x + wide > _WIDTH - _EDGE and x > _EDGE:
             x, y = _EDGE, y + 18
         if look is None:
             canvas.line(x, y - 4, x + 12, y - 4, stroke=INK, thickness=1.4)
         else:
             draw_shape(canvas, look[1], x + 6, y - 4, colour=look[0], size=_RADIUS + 1)
-        canvas.text(x + 17, y, label, size=11)
+        canvas.text(x + 17, y, label, size=_TYPE)
         x += wide
     return y + 26
 
@@ -147,7 +148,7 @@ def _draw_panel(
     step = min(band * 0.84 / max(len(looks), 1), 7.0)
     for column, short in enumerate(columns):
         middle = left + band * (column + 0.5)
-        canvas.text(middle, top + _PLOT_HEIGHT + 13, short, size=9, anchor="middle", fill=SOFT)
+        canvas.text(middle, top + _PLOT_HEIGHT + 15, short, size=_TYPE, anchor="middle", fill=SOFT)
         reference = panel.references[column] if panel.references else None
         if reference is not None:
             y = place(reference)
@@ -158,7 +159,15 @@ def _draw_panel(
                 continue
             colour, shape = looks[item.label]
             x = middle + (list(looks).index(item.label) - (len(looks) - 1) / 2) * step
-            with canvas.told(f"{item.label}: {mark.middle:.4g} ({mark.low:.4g} to {mark.high:.4g})"):
+            with canvas.told(
+                say(
+                    "{label}: {middle:.4g} ({low:.4g} to {high:.4g})",
+                    label=item.label,
+                    middle=mark.middle,
+                    low=mark.low,
+                    high=mark.high,
+                )
+            ):
                 if mark.low < mark.high:
                     canvas.line(x, place(mark.low), x, place(mark.high), stroke=colour, thickness=1.1)
                 draw_shape(canvas, shape, x, place(mark.middle), colour=colour, size=_RADIUS)
@@ -179,8 +188,8 @@ def _draw_axis(canvas: Canvas, low: int, high: int, scale: Scale, left: float, r
         labelled = (power - low) % every == 0
         canvas.line(left, y, right, y, stroke=GRID, thickness=1 if labelled else 0.5)
         if labelled:
-            text = f"{10.0**power:g}" if -3 <= power <= 3 else f"10{str(power).translate(_SUPERSCRIPT)}"
-            canvas.text(left - 6, y + 3.5, text, size=10, anchor="end", fill=SOFT)
+            text = numeral(10.0**power, "g") if -3 <= power <= 3 else f"10{str(power).translate(_SUPERSCRIPT)}"
+            canvas.text(left - 6, y + 3.5, text, size=_TYPE, anchor="end", fill=SOFT)
 
 
 def _draw_groups(canvas: Canvas, groups: Sequence[tuple[str, int]], left: float, band: float, top: float) -> None:
@@ -189,16 +198,16 @@ def _draw_groups(canvas: Canvas, groups: Sequence[tuple[str, int]], left: float,
         x = left + band * before
         if before:
             canvas.line(x, top - 12, x, top + _PLOT_HEIGHT, stroke=SOFT, thickness=0.8, dashes="3 3")
-        canvas.text(x + 4, top - 4, shorten(name, band * count - 8, 10.5), size=10.5, fill=SOFT)
+        canvas.text(x + 4, top - 4, shorten(name, band * count - 8, _TYPE), size=_TYPE, fill=SOFT)
         before += count
 
 
 def _draw_names(canvas: Canvas, columns: Sequence[tuple[str, str]], top: float) -> float:
     """Which column is which, in a few columns of text; returns where it ends."""
     labels = [f"{short} {clean(name)}" for short, name in columns]
-    wide = max(text_width(label, _NAME_SIZE) for label in labels) + 18
+    wide = max(text_width(label, _TYPE) for label in labels) + 18
     across = max(1, int((_WIDTH - 2 * _EDGE) // wide))
     rows = -(-len(labels) // across)
     for index, label in enumerate(labels):
-        canvas.text(_EDGE + wide * (index // rows), top + 14 * (index % rows) + 12, label, size=_NAME_SIZE, fill=SOFT)
-    return top + 14 * rows + 6
+        canvas.text(_EDGE + wide * (index // rows), top + 16 * (index % rows) + 14, label, size=_TYPE, fill=SOFT)
+    return top + 16 * rows + 8

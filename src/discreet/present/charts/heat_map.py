@@ -8,13 +8,25 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Final
 
-from discreet.present.charts.chart_frame import EDGE, LOST, WIDTH, close_picture, draw_marks, fill_figure, open_picture
+from discreet.catalogue import say, speaking
+from discreet.present.charts.chart_frame import (
+    EDGE,
+    HALF,
+    LOST,
+    PAGE,
+    TYPE,
+    WHOLE,
+    close_picture,
+    draw_marks,
+    fill_figure,
+    open_picture,
+)
 from discreet.present.charts.chart_panels import SUMMED, ChartPanel, PictureLimits, View, choose_view
 from discreet.present.charts.drawing import GRID, INK, PAPER, SOFT, Canvas, Ticks, contrast_ink, find_ticks, shade
-from discreet.present.charts.lettering import clean, isolate, shorten, text_width, wrap
+from discreet.present.charts.lettering import clean, shorten, text_width, wrap
 from discreet.present.crosstab import Stand
 from discreet.present.pages.html_page import Drawn
-from discreet.present.table_words import Writing, name_keys, tell_left_out
+from discreet.present.table_words import MARKS, Writing, name_keys, tell_left_out, tell_place
 from discreet.results import ALL, Figure, Quality, Release
 
 __all__ = ["draw_heat_map"]
@@ -23,10 +35,9 @@ LIMITS: Final = PictureLimits(keys=2, panels=24, lines=60, columns=40, figures=1
 
 _APART: Final = 6.0
 _BETWEEN: Final = 26.0
-_NAMES: Final = 11.0
-_HEADS: Final = 10.0
+_LEADING: Final = 14.5
+_TITLES: Final = 14.0
 _UPRIGHT: Final = 46.0
-_FIGURES: Final = 11.0
 _BAR: Final = 220.0
 # A few large figures would leave all others equally pale; a root spreads the small ones.
 _SKEWED: Final = 6
@@ -60,6 +71,7 @@ class _Shading:
 class _Look:
     """Sizes of one panel, the same for all: names to the left and above, cells, the margin's column and row."""
 
+    page: float
     abreast: int
     names: float
     heads: float
@@ -69,6 +81,7 @@ class _Look:
     last_column: float
     last_line: float
     printed: bool
+    whole: bool
 
     def width(self, columns: int) -> float:
         return self.names + columns * self.cell + (_APART + self.last_column if self.last_column else 0)
@@ -83,7 +96,7 @@ def draw_heat_map(release: Release, language: str) -> Drawn:
     writing = Writing.of(release.statistic, language, compact=True)
     shading = _Shading.of([float(figure.value) for figure in view.shown() if figure.value is not None])
     look = _find_look(view, writing)
-    canvas, y = open_picture(release, language)
+    canvas, y = open_picture(release, language, look.page)
     y = _draw_legend(canvas, y + 6, view, shading, language)
     y = _draw_panels(canvas, y, view, look, shading, writing)
     close_picture(canvas, y, release, language)
@@ -96,60 +109,76 @@ def _tell(view: View, language: str) -> str:
     keys = name_keys(release, view.kept, language)
     statistic = clean(release.statistic.title.text(language))
     apart = view.has_margin(lines=True) or view.has_margin(lines=False)
-    if language == "fr":
-        said = f"{statistic}{f' par {keys}' if keys else ''} : plus la case est foncée, plus la valeur est grande."
-        said += " Les marges sont à part, sans couleur." if apart else ""
-    else:
-        said = f"{statistic}{f' by {keys}' if keys else ''}: the darker the cell, the larger the figure."
-        said += " Margins stand apart, without colour." if apart else ""
-    return f"{said} {tell_left_out(view, language)}".strip()
+    with speaking(language):
+        said = [
+            say("{statistic} by {keys}: the darker the cell, the larger the figure.", statistic=statistic, keys=keys)
+            if keys
+            else say("{statistic}: the darker the cell, the larger the figure.", statistic=statistic),
+            say("Margins stand apart, without colour.") if apart else "",
+            tell_left_out(view, language),
+        ]
+    return " ".join(filter(None, said))
 
 
 # --- sizes ------------------------------------------------------------------------------------------------------------
 
 
 def _find_look(view: View, writing: Writing) -> _Look:
+    """Half a page wide where all figures can be printed on it; else a whole one."""
+    half = _measure(view, writing, HALF)
+    panels = len(view.panels) + len(_sum_panel(view, writing.language))
+    high = -(-panels // half.abreast) * (half.height(len(view.lines)) + _BETWEEN + 20)
+    fits = half.printed and not half.turned and half.whole
+    if fits and half.width(len(view.columns)) <= HALF - EDGE and high <= PAGE:
+        return half
+    return _measure(view, writing, WHOLE)
+
+
+def _measure(view: View, writing: Writing, page: float) -> _Look:
     language = writing.language
     panels = [*view.panels, *_sum_panel(view, language)]
-    names = _names_width(view, language, most=250.0 if len(panels) == 1 else 150.0)
+    names = _names_width(view, language, most=0.27 * page if len(panels) == 1 else 130.0)
     margin = _widest(view, writing, panels, [*view.lines, SUMMED], [SUMMED]) if view.has_margin(lines=False) else 0.0
     last_column = max(margin + 12, 40.0) if margin else 0.0
     beside = names + (last_column + _APART if last_column else 0)
     wanted = _widest(view, writing, panels, view.lines, view.columns)
-    abreast, free = _find_room(len(panels), beside, max(wanted + 12, 34.0), len(view.columns))
+    abreast, free = _find_room(page, len(panels), beside, max(wanted + 12, 34.0), len(view.columns))
     heads = [clean(view.name_column(column, language)) for column in view.columns]
-    longest = max((text_width(head, _HEADS) for head in heads), default=0)
+    longest = max((text_width(head, TYPE) for head in heads), default=0)
     # Wide enough for the longest word, so that names break between words and are not turned for want of a little.
-    word = max((text_width(word, _HEADS) for head in heads for word in head.split()), default=0)
+    word = max((text_width(word, TYPE) for head in heads for word in head.split()), default=0)
     named = max(longest / 2 + 14, word + 4, min(longest + 4, _UPRIGHT))
     cell = min(free, max(wanted + 12, 34.0, min(named, 110.0)))
     printed = wanted + 6 <= cell
-    line = 16.0 if len(view.lines) > 30 else 28.0 if printed else 20.0
+    named_lines = [clean(view.name_line(line, language)) for line in view.lines]
+    two = any(text_width(name, TYPE) > names - 8 for name in named_lines) and len(view.lines) <= 30
+    line = 18.0 if len(view.lines) > 30 else 34.0 if two else 28.0 if printed else 20.0
+    whole = word <= cell and all(not item.endswith("…") for name in named_lines for item in _break(name, names))
     # Names are turned where a column holds hardly a word.
     turned = cell < _UPRIGHT and longest + 4 > cell
-    broken = max(len(wrap(head, cell - 2, _HEADS, lines=4)) for head in heads)
-    above = (min(longest, 140.0) if turned else 12.0 * broken) + 8 if any(heads) else 0.0
+    broken = max(len(wrap(head, cell - 2, TYPE, lines=4)) for head in heads)
+    above = (min(longest, 140.0) if turned else _LEADING * broken) + 8 if any(heads) else 0.0
     below = _widest(view, writing, panels, [SUMMED], view.columns) if view.has_margin(lines=True) else 0.0
     last_line = 0.0 if not below else line if below + 6 <= cell else below + 12
-    return _Look(abreast, names, above, turned, cell, line, last_column, last_line, printed)
+    return _Look(page, abreast, names, above, turned, cell, line, last_column, last_line, printed, whole)
 
 
 def _names_width(view: View, language: str, *, most: float) -> float:
     if view.axes.down is None:
         return 0.0
     names = (clean(view.name_line(line, language)) for line in view.lines)
-    widest = min(max(text_width(name, _NAMES) for name in names) + 10, most)
-    return max(widest, text_width(ALL.text(language), _NAMES, bold=True) + 10)
+    widest = min(max(text_width(name, TYPE) for name in names) + 10, most)
+    return max(widest, text_width(ALL.text(language), TYPE, bold=True) + 10)
 
 
-def _find_room(panels: int, beside: float, wanted: float, columns: int) -> tuple[int, float]:
+def _find_room(page: float, panels: int, beside: float, wanted: float, columns: int) -> tuple[int, float]:
     """How many panels stand abreast with cells as wide as wanted, and how wide cells may then be."""
     for abreast in range(min(panels, 6), 0, -1):
-        room = (WIDTH - 2 * EDGE - (abreast - 1) * _BETWEEN) / abreast
+        room = (page - 2 * EDGE - (abreast - 1) * _BETWEEN) / abreast
         free = (room - beside) / columns
         if free >= wanted:
             return abreast, free
-    return 1, max((WIDTH - 2 * EDGE - beside) / columns, 10.0)
+    return 1, max((page - 2 * EDGE - beside) / columns, 10.0)
 
 
 def _widest(
@@ -157,7 +186,7 @@ def _widest(
 ) -> float:
     """How wide the figures at these places run, with the letters of their quality."""
     cells = ((panel, line, column) for panel in panels for line in lines for column in columns)
-    return max((text_width(writing.marked(view.find(*cell)), _FIGURES) for cell in cells), default=0.0)
+    return max((text_width(writing.marked(view.find(*cell)), TYPE) for cell in cells), default=0.0)
 
 
 # --- drawing ----------------------------------------------------------------------------------------------------------
@@ -166,12 +195,12 @@ def _widest(
 def _draw_legend(canvas: Canvas, y: float, view: View, shading: _Shading, language: str) -> float:
     """The shades with their numbers, unless there are none, then the marks that occur."""
     present = {figure.quality for figure in view.entries.values()}
-    if not any(figure.value is not None for figure in view.shown()):
-        draw_marks(canvas, EDGE, y + 11, present, language)
-        return y + 30
-    _draw_shades(canvas, y, shading, language)
-    draw_marks(canvas, EDGE + _BAR + 48, y + 11, present, language)
-    return y + 42
+    if any(figure.value is not None for figure in view.shown()):
+        _draw_shades(canvas, y, shading, language)
+        y += 42
+    if any(quality in MARKS for quality in present):
+        y = draw_marks(canvas, EDGE, y + 11, present, language) + 20
+    return y
 
 
 def _draw_shades(canvas: Canvas, y: float, shading: _Shading, language: str) -> None:
@@ -184,12 +213,12 @@ def _draw_shades(canvas: Canvas, y: float, shading: _Shading, language: str) -> 
     ends = -math.inf
     for value, label in zip(shading.ticks.values, shading.ticks.labels(language), strict=True):
         x = EDGE + _BAR * shading.part(value)
-        wide = text_width(label, 10)
+        wide = text_width(label, TYPE)
         first = value == shading.ticks.low
         left = x if first else x - wide / 2
         if left > ends + 6:
             canvas.line(x, y + 11, x, y + 14, stroke=SOFT, thickness=0.8)
-            canvas.text(x, y + 24, label, size=10, fill=SOFT, anchor="start" if first else "middle")
+            canvas.text(x, y + 27, label, size=TYPE, fill=SOFT, anchor="start" if first else "middle")
             ends = left + wide
 
 
@@ -202,7 +231,7 @@ def _draw_panels(canvas: Canvas, y: float, view: View, look: _Look, shading: _Sh
         x = EDGE + column * (width + _BETWEEN)
         top = y + line * (height + _BETWEEN + (18 if titled else 0))
         if titled:
-            canvas.text(x, top + 10, shorten(clean(panel.title), width, 12.5, bold=True), size=12.5, bold=True)
+            canvas.text(x, top + 10, shorten(clean(panel.title), width, _TITLES, bold=True), size=_TITLES, bold=True)
             top += 18
         _draw_panel(canvas, x, top, view, panel, look, shading, writing)
     rows = -(-len(panels) // look.abreast)
@@ -230,7 +259,7 @@ def _draw_panel(
         last = row == len(view.lines)
         line_y = top + row * look.line + (_APART if last else 0)
         line_height = look.last_line if last else look.line
-        _draw_name(canvas, x, line_y + line_height / 2 + 4, view.name_line(line, language), look, last=last)
+        _draw_name(canvas, x, line_y + line_height / 2 + 4.5, view.name_line(line, language), look, last=last)
         for index, column in enumerate(columns):
             aside = index == len(view.columns)
             column_x = left + index * look.cell + (_APART if aside else 0)
@@ -250,19 +279,29 @@ def _draw_heads(canvas: Canvas, x: float, y: float, view: View, look: _Look, lan
         name = clean(view.name_column(column, language))
         middle = left + (index + 0.5) * look.cell
         if look.turned:
-            canvas.text(middle + 4, bottom, shorten(name, look.heads - 6, _HEADS), size=_HEADS, turned=True)
+            canvas.text(middle + 4, bottom, shorten(name, look.heads - 6, TYPE), size=TYPE, turned=True)
             continue
-        lines = wrap(name, look.cell - 2, _HEADS, lines=4)
-        first = bottom - 12 * (len(lines) - 1)
-        canvas.paragraph(middle, first, lines, leading=12, size=_HEADS, anchor="middle")
+        lines = wrap(name, look.cell - 2, TYPE, lines=4)
+        first = bottom - _LEADING * (len(lines) - 1)
+        canvas.paragraph(middle, first, lines, leading=_LEADING, size=TYPE, anchor="middle")
     if look.last_column:
         middle = left + len(view.columns) * look.cell + _APART + look.last_column / 2
-        canvas.text(middle, bottom, ALL.text(language), size=_NAMES, anchor="middle", bold=True)
+        canvas.text(middle, bottom, ALL.text(language), size=TYPE, anchor="middle", bold=True)
 
 
 def _draw_name(canvas: Canvas, x: float, y: float, name: str, look: _Look, *, last: bool) -> None:
-    if look.names:
-        canvas.text(x, y, shorten(clean(name), look.names - 8, _NAMES, bold=last), size=_NAMES, bold=last)
+    """A name on one line, or on two where lines are high enough."""
+    if not look.names:
+        return
+    if last or look.line < 2 * _LEADING:
+        canvas.text(x, y, shorten(clean(name), look.names - 8, TYPE, bold=last), size=TYPE, bold=last)
+        return
+    lines = _break(clean(name), look.names)
+    canvas.paragraph(x, y - (len(lines) - 1) * _LEADING / 2, lines, leading=_LEADING, size=TYPE)
+
+
+def _break(name: str, width: float) -> list[str]:
+    return wrap(name, width - 8, TYPE, lines=2)
 
 
 def _draw_figure(
@@ -283,20 +322,20 @@ def _draw_figure(
         ink, halo = SOFT, LOST
     if figure.value is None or figure.quality in (Quality.GOOD, Quality.NOT_RATED):
         halo = ""
-    wide = text_width(written, _FIGURES)
+    wide = text_width(written, TYPE)
     # Some cells with figures and some without would look like a pattern of its own.
     if part is not None and not look.printed:
         return
-    if wide + 6 <= width:
-        canvas.text(x + width / 2, y + height / 2 + 4, written, size=_FIGURES, anchor="middle", fill=ink, halo=halo)
+    # The figures of a margin below are all turned, or none.
+    turned = width == look.cell and height > look.line
+    if wide + 6 <= width and not turned:
+        canvas.text(x + width / 2, y + height / 2 + 4.5, written, size=TYPE, anchor="middle", fill=ink, halo=halo)
     elif wide + 6 <= height:
         bottom = y + height / 2 + wide / 2
-        canvas.text(x + width / 2 + 4, bottom, written, size=_FIGURES, fill=ink, halo=halo, turned=True)
+        canvas.text(x + width / 2 + 4, bottom, written, size=TYPE, fill=ink, halo=halo, turned=True)
 
 
 def _tell_figure(view: View, panel: ChartPanel, line: Stand, column: Stand, figure: Figure, writing: Writing) -> str:
     language = writing.language
     names = [panel.title, view.name_line(line, language), view.name_column(column, language)]
-    interval = writing.interval(figure)
-    said = ", ".join(isolate(clean(name)) for name in names if name)
-    return f"{said}: {writing.marked(figure)}" + (f" ({interval})" if interval else "")
+    return tell_place(names, figure, writing)

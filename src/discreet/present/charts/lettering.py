@@ -14,6 +14,8 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal, localc
 from functools import lru_cache
 from typing import Final
 
+from discreet.catalogue import localise
+
 __all__ = [
     "begin",
     "borne_decimals",
@@ -182,6 +184,5 @@ def _tell_power(value: float, language: str) -> str:
 
 
 def _localise(digits: str, language: str, *, negative: bool) -> str:
-    if language == "fr":
-        digits = digits.replace(",", "\u202f").replace(".", ",")
-    return f"−{digits}" if negative else digits
+    written = localise(digits, language)
+    return f"−{written}" if negative else written

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from functools import reduce
 from typing import Final
 
+from discreet.catalogue import Phrase, say
 from discreet.errors import ParameterInvalid
 from discreet.files import check_path, replace_file
 from discreet.paths import AnyPath, as_path
 from discreet.present.charts.bar_chart import draw_bars
 from discreet.present.charts.heat_map import draw_heat_map
 from discreet.present.pages.html_page import Drawn
-from discreet.results import Figures, Heading, KeyFace, Labels, Release, ReleaseKind, Statistic
+from discreet.results import Figures, Heading, KeyFace, Release, ReleaseKind, Statistic
 
 __all__ = ["check_picture", "draw_all", "draw_bars", "draw_heat_map", "picture_file", "plot", "write_picture"]
 
@@ -29,7 +31,9 @@ def check_picture(path: AnyPath) -> None:
     """Say what would stop a picture from being written here, before anything is charged."""
     path = as_path(path)
     if path.suffix.lower() != ".svg":
-        raise ParameterInvalid(parameter="the name of a picture", rule="must end in .svg", given=f"'{path.name}'")
+        raise ParameterInvalid(
+            parameter=Phrase("the name of a picture"), rule=say("must end in .svg"), given=f"'{path.name}'"
+        )
     check_path(path)
 
 
@@ -47,7 +51,9 @@ def plot(release: Release, language: str = "en") -> Drawn:
         return plot(next(iter(release.parts.values())), language)
     views = _views(release)
     if not views:
-        raise ParameterInvalid(parameter="a picture", rule="shows at least one statistic", given="keys alone")
+        raise ParameterInvalid(
+            parameter=Phrase("a picture"), rule=say("shows at least one statistic"), given=say("keys alone")
+        )
     return draw_bars(views[0], language)
 
 
@@ -64,14 +70,16 @@ def _alone(release: Release, statistic: Statistic) -> Release:
     """The release of one statistic, with a title that says so."""
     if len(release.statistics) == 1:
         return release
-    by = ", ".join(heading.name for heading in release.headings)
-    titles = statistic.title
-    title = Labels(f"{titles.en} by {by}", f"{titles.fr} par {by}") if by else titles
+    keys = [heading.title for heading in release.headings]
+    if not keys:
+        return replace(release, statistics=(statistic,), title=statistic.title)
+    by = reduce(lambda before, after: Phrase("{before}, {after}", before=before, after=after), keys)
+    title = Phrase("{statistic} by {keys}", statistic=statistic.title, keys=by)
     return replace(release, statistics=(statistic,), title=title)
 
 
 def _number_rows(release: Release) -> Release:
-    row = Heading("row", Labels("Row", "Ligne"), KeyFace("row", step=Fraction(1)))
+    row = Heading("row", Phrase("Row"), KeyFace("row", step=Fraction(1)))
     numbers = range(1, len(release) + 1)
 
     def numbered(item: Statistic) -> Statistic:

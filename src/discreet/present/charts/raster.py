@@ -6,6 +6,7 @@ from functools import cache
 from importlib.util import find_spec
 from typing import Final
 
+from discreet.catalogue import Phrase, say
 from discreet.errors import ExtraMissing, Refused
 from discreet.present.charts.pictures import picture_file
 from discreet.present.pages.html_page import Drawn
@@ -25,7 +26,7 @@ _ZOOM: Final = 2.0
 def require_png() -> None:
     """Say what would stop a PNG, before anything long is run: ExtraMissing, or Refused where no font is found."""
     if find_spec("resvg_py") is None:
-        raise ExtraMissing(needed_for="A figure as PNG", extra="png")
+        raise ExtraMissing(needed_for=Phrase("A figure as PNG"), extra="png")
     _find_face()
 
 
@@ -47,6 +48,9 @@ def _find_face() -> str:
         if svg_to_bytes(svg_string=_PROBE.format(face=face), serif_family=_NONE) != blank:
             return face
     raise Refused(
-        "A figure as PNG needs a font, and none was found: its words would be missing. Install one, such as Liberation "
-        f"Sans or DejaVu Sans (looked for: {', '.join(_FACES)}), or take the SVG."
+        say(
+            "A figure as PNG needs a font, and none was found: its words would be missing. Install one, such "
+            "as Liberation Sans or DejaVu Sans (looked for: {faces}), or take the SVG.",
+            faces=", ".join(_FACES),
+        )
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final
 
+from discreet.catalogue import Phrase
 from discreet.errors import ExtraMissing
 from discreet.present.formats.json import facts
 from discreet.present.long_list import ColumnSort, ListColumn, list_columns
@@ -37,7 +38,7 @@ def to_pandas(release: Release, language: str | None = None) -> pandas.DataFrame
     try:
         import pandas  # noqa: F401
     except ImportError:
-        raise ExtraMissing(needed_for="to_pandas()", extra="pandas") from None
+        raise ExtraMissing(needed_for=Phrase("to_pandas()"), extra="pandas") from None
     frame: pandas.DataFrame = to_arrow(release, language).to_pandas()
     frame.attrs |= _facts(release, language or "en")
     return frame
@@ -48,7 +49,7 @@ def to_polars(release: Release, language: str | None = None) -> polars.DataFrame
     try:
         import polars
     except ImportError:
-        raise ExtraMissing(needed_for="to_polars()", extra="polars") from None
+        raise ExtraMissing(needed_for=Phrase("to_polars()"), extra="polars") from None
     frame = polars.from_arrow(to_arrow(release, language))
     assert isinstance(frame, polars.DataFrame)
     return frame

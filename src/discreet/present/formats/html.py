@@ -5,19 +5,21 @@ Everything in it comes from the release; nothing is fetched and nothing runs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Final
 
+from discreet.catalogue import Phrase, say, say_count, speaking
 from discreet.present.charts.chart_panels import SUMMED
-from discreet.present.charts.lettering import begin, clean, tell_number
+from discreet.present.charts.lettering import clean, tell_number
 from discreet.present.charts.pictures import draw_all
 from discreet.present.crosstab import Grid, Stand, arrange, name_stand
-from discreet.present.note_list import list_facts, list_messages, list_warnings, warn_reader
+from discreet.present.note_list import list_details, list_facts, list_messages, list_warnings, warn_reader
 from discreet.present.pages.html_page import show_figure, write_page
 from discreet.present.pages.markup import Markup, bullets, element, join
-from discreet.present.table_words import MARKS, MEANINGS, Writing, small_print, tell_marks, tell_owner
-from discreet.present.words import NOT_PRIVATE, tell_guarantee, tell_level, tell_neighbours
+from discreet.present.protection import tell_protection, tell_strength
+from discreet.present.table_words import MARKS, MEANINGS, Owner, Writing, small_print, tell_marks
+from discreet.present.words import NOT_PRIVATE, tell_level
 from discreet.results import Figure, Labels, Release, ReleaseKind
 
 __all__ = ["fragment", "write_release_page"]
@@ -28,15 +30,16 @@ _MOST_COLUMNS: Final = 40
 _MOST_ARRANGED: Final = 50_000
 
 _WORDS: Final = {
-    "figures": Labels("Figures", "Chiffres"),
-    "pictures": Labels("Pictures", "Images"),
-    "notes": Labels("What these figures are", "Ce que sont ces chiffres"),
-    "record": Labels("Record of the release", "Fiche de la diffusion"),
-    "warnings": Labels("Warnings", "Avertissements"),
-    "value": Labels("Value", "Valeur"),
-    "interval": Labels("Interval", "Intervalle"),
-    "quality": Labels("Quality", "Qualité"),
-    "uncalibrated": Labels("Before calibration", "Avant calage"),
+    "figures": Phrase("Figures"),
+    "pictures": Phrase("Pictures"),
+    "notes": Phrase("What these figures are"),
+    "record": Phrase("Record of the release"),
+    "details": Phrase("Details for verification"),
+    "warnings": Phrase("Warnings"),
+    "value": Phrase("Value"),
+    "interval": Phrase("Interval"),
+    "quality": Phrase("Quality"),
+    "uncalibrated": Phrase("Before calibration"),
 }
 
 
@@ -62,9 +65,10 @@ def _lead(release: Release, language: str) -> list[Markup]:
     """What is promised, in one line that does not break within an equation; the notice says what is not."""
     if not release.guarantee.differentially_private:
         return []
-    guarantee, neighbours = clean(tell_guarantee(release, language)), clean(tell_neighbours(release, language))
-    said = f"{begin(guarantee)}; {neighbours}."
-    return [element("p", said.replace(" = ", "\u00a0=\u00a0"), class_="lead")]
+    with speaking(language):
+        strength = say("Differential privacy, {strength}.", strength=tell_strength(release, language))
+    said = [tell_protection(release, language), strength]
+    return [element("p", clean(item).replace(" = ", "\u00a0=\u00a0"), class_="lead") for item in said]
 
 
 def _sections(release: Release, language: str) -> Iterator[Markup]:
@@ -119,23 +123,33 @@ def _tell_reading(release: Release, language: str) -> str:
     """How to read a cell: the interval below it, and the letters that occur."""
     said = []
     if level := tell_level(release, language):
-        owner = tell_owner(release, language)
-        whose = f"the {level} interval of its {owner}" if owner != "figure" else f"its {level} interval"
-        said.append(
-            f"Sous chaque valeur, l’intervalle à {level} {owner} (bruit de confidentialité seul)."
-            if language == "fr"
-            else f"Below each figure, {whose} (privacy noise only)."
-        )
+        said.append(_say_reading(Owner.of(release), level).text(language))
     if marks := tell_marks(release, language):
         said.append(f"{marks}.")
     return " ".join(said)
 
 
+def _say_reading(owner: Owner, level: str) -> Labels:
+    match owner:
+        case Owner.FIGURE:
+            return Phrase("Below each figure, its {level} interval (privacy noise only).", level=level)
+        case Owner.RAW:
+            return Phrase(
+                "Below each figure, the {level} interval of its raw estimate (privacy noise only).", level=level
+            )
+        case Owner.CALIBRATED:
+            return Phrase(
+                "Below each figure, the {level} interval of its calibrated figure (privacy noise only).", level=level
+            )
+
+
 def _tell_left(left: int, language: str) -> str:
-    number = tell_number(left, language)
-    if language == "fr":
-        return f"{number} lignes de plus ne sont pas montrées ici; les fichiers CSV, Parquet et JSON les ont toutes."
-    return f"{number} more lines are not shown here; the CSV, Parquet and JSON files have all of them."
+    with speaking(language):
+        return say_count(
+            "{count:,} more line is not shown here; the CSV, Parquet and JSON files have all of them.",
+            "{count:,} more lines are not shown here; the CSV, Parquet and JSON files have all of them.",
+            left,
+        )
 
 
 def _cross_table(release: Release, grid: Grid, language: str) -> Markup:
@@ -253,9 +267,11 @@ def _notes(release: Release, language: str) -> Iterator[Markup]:
     ]
     if terms:
         yield element("dl", *terms)
-    facts = [
-        element("tr", element("th", clean(name), scope="row"), element("td", clean(fact)))
-        for name, fact in list_facts(release, language)
-    ]
-    record = element("div", element("table", element("tbody", *facts), class_="setting"), class_="scroll")
-    yield join([element("h3", _WORDS["record"].text(language)), record])
+    yield join([element("h3", _WORDS["record"].text(language)), _record(list_facts(release, language))])
+    details = list_details(release, language, hashes=False)
+    yield element("details", element("summary", _WORDS["details"].text(language)), _record(details))
+
+
+def _record(facts: Iterable[tuple[str, str]]) -> Markup:
+    rows = [element("tr", element("th", clean(name), scope="row"), element("td", clean(fact))) for name, fact in facts]
+    return element("div", element("table", element("tbody", *rows), class_="setting"), class_="scroll")

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, Final
 
+from discreet.catalogue import speaking
 from discreet.guarantees import ZCDP, ApproxDP, BootstrapDP, Guarantee, LocalDP, PureDP, ShuffleDP, Unproven, text
 from discreet.present.messages import (
     CAPPED,
@@ -91,18 +92,24 @@ def write_parts(value: Fields) -> Iterator[str]:
 
 def fields(release: Release, language: str) -> Fields:
     """The same, with rows and intervals as they are kept: for whoever writes them out one after another."""
-    notice = " ".join(say_message(note)[1].en for note in _unfound(release))
-    return {
-        **({"notice": notice} if notice else {}),
-        "schema": SCHEMA,
-        "kind": str(release.kind),
-        **_figures(release, language),
-        **facts(release, language),
-    }
+    with speaking(language):
+        notice = " ".join(str(say_message(note)[1]) for note in _unfound(release))
+        return {
+            **({"notice": notice} if notice else {}),
+            "schema": SCHEMA,
+            "kind": str(release.kind),
+            **_figures(release, language),
+            **facts(release, language),
+        }
 
 
 def facts(release: Release, language: str) -> Fields:
-    """Everything but the figures."""
+    """Everything but the figures. Sentences are in the language; what programs compare stays in English."""
+    with speaking(language):
+        return _all_facts(release, language)
+
+
+def _all_facts(release: Release, language: str) -> Fields:
     if release.kind is ReleaseKind.LOCAL:
         return _of_collection(release, language)
     if release.kind is ReleaseKind.WORKLOAD:
@@ -151,8 +158,8 @@ def _facts(release: Release, language: str) -> Fields:
     weighted = any(isinstance(note, CappedWeights) for note in release.notes)
     return {
         "level": None if release.level is None else text(release.level),
-        "interval_meaning": cover_of(release.notes, "en"),
-        **({"weights": CAPPED} if weighted else {}),
+        "interval_meaning": cover_of(release.notes, language),
+        **({"weights": str(CAPPED)} if weighted else {}),
         **_settlement(release),
         **_claim(release),
         "mechanisms": [_mechanism(item) for item in release.mechanisms.value],
@@ -255,10 +262,10 @@ def _unproven(release: Release) -> Fields:
 
 
 def warnings(release: Release) -> list[str]:
-    """What a reader may not pass over."""
-    unfound = " ".join(say_message(note)[1].en for note in _unfound(release))
+    """What a reader may not pass over, in the language of the moment."""
+    unfound = " ".join(str(say_message(note)[1]) for note in _unfound(release))
     others = [note for note in release.notes if note.warns and not isinstance(note, BoundsUsed)]
-    return [*([unfound] if unfound else []), *(say_message(note)[1].en for note in others)]
+    return [*([unfound] if unfound else []), *(str(say_message(note)[1]) for note in others)]
 
 
 def _notes(release: Release, language: str) -> list[Fields]:
@@ -270,7 +277,7 @@ def _notes(release: Release, language: str) -> list[Fields]:
 
 def _absent(note: SizeTooSmall) -> Fields:
     sizes = [{"size": item.measure, "above": [item.low, item.high]} for item in note.sizes]
-    return {"output": note.output, "code": note.code, "sizes": sizes, "reason": TOO_SMALL}
+    return {"output": note.output, "code": note.code, "sizes": sizes, "reason": str(TOO_SMALL)}
 
 
 def _bounds(note: BoundsUsed) -> Fields:
@@ -356,7 +363,7 @@ def _calibration(release: Release) -> Mapping[str, object]:
             }
             for target in calibration.targets
         ],
-        "estimates": ESTIMATES,
+        "estimates": str(ESTIMATES),
         "intervals": "linearised" if calibration.linearised else "of the quotient",
         "left_out": [dict(item) for item in calibration.left_out],
         "met": True,
@@ -392,7 +399,7 @@ def _of_linked(release: Release, language: str) -> Fields:
     assert isinstance(paid, Accounted)
     return {
         "level": text(release.level or Decimal(0)),
-        "interval_meaning": cover_of(release.notes, "en"),
+        "interval_meaning": cover_of(release.notes, language),
         "account": {
             "charge": paid.charge,
             "cap": paid.cap,
@@ -441,7 +448,7 @@ def _of_collection(release: Release, language: str) -> Fields:
         "claim": _claim(release)["claim"],
         "verified": asked["verified"],
         "by": list(_by(release)),
-        "estimators": ESTIMATORS,
+        "estimators": {name: str(phrase) for name, phrase in ESTIMATORS.items()},
         "recommended": "ratio_count" if asked["sampled"] else "estimate",
         "refused_by_reason": dict(settled.refused),
         "warnings": warnings(release),

@@ -9,19 +9,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
+from discreet.catalogue import Phrase
 from discreet.present.charts.lettering import clean, screen_width
 from discreet.present.crosstab import arrange, name_stand
-from discreet.present.note_list import list_notes, warn_reader
+from discreet.present.note_list import list_details, list_notes, warn_reader
 from discreet.present.table_words import Writing, tell_marks
 from discreet.present.words import tell_level
-from discreet.results import Labels, Release, ReleaseKind
+from discreet.results import Release, ReleaseKind
 
 __all__ = ["to_plain"]
 
 _TOGETHER: Final = ("count size share", "distribution", "rate", "scaled linked")
 """The first words of the statistics of a linked count that stand in one table."""
 
-_FIGURE: Final = Labels("Figure", "Chiffre")
+_FIGURE: Final = Phrase("Figure")
 
 
 def to_plain(release: Release, language: str) -> str:
@@ -29,7 +30,11 @@ def to_plain(release: Release, language: str) -> str:
     if release.parts:
         return "\n".join(to_plain(part, language) for part in release.parts.values())
     warning, marks = warn_reader(release, language), tell_marks(release, language)
-    notes = [f"{clean(heading)}: {clean(sentence)}" for heading, sentence in list_notes(release, language)]
+    told = [*list_notes(release, language), *list_details(release, language, hashes=False)]
+    notes = [
+        Phrase("{heading}: {sentence}", heading=clean(heading), sentence=clean(sentence)).text(language)
+        for heading, sentence in told
+    ]
     lines = [
         *([clean(warning), ""] if warning else []),
         clean(release.title.text(language)),
@@ -63,8 +68,7 @@ def _render_upright(release: Release, language: str) -> list[str]:
 
 
 def _name_interval(release: Release, language: str) -> str:
-    level = tell_level(release, language)
-    return f"intervalle à {level}" if language == "fr" else f"{level} interval"
+    return Phrase("{level} interval", level=tell_level(release, language)).text(language)
 
 
 def _render_grid(release: Release, language: str) -> list[str]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Final
 
+from discreet.catalogue import Phrase, say
 from discreet.errors import ExtraMissing, ParameterInvalid
 from discreet.guarantees import text
 from discreet.present.long_list import name_free
@@ -56,10 +57,12 @@ def require_codes(headings: Sequence[Heading]) -> None:
         for code in heading.face.codes:
             if is_formula(code):
                 raise ParameterInvalid(
-                    parameter=f"a category of '{heading.name}' in SDMX-CSV",
-                    rule="keeps its exact code, and so must not be what a spreadsheet would run as a formula (one that "
-                    "begins with =, +, -, @, | or a tab). Rename it in the card, or write CSV, which puts an "
-                    "apostrophe before it",
+                    parameter=Phrase("a category of '{column}' in SDMX-CSV", column=heading.name),
+                    rule=say(
+                        "keeps its exact code, and so must not be what a spreadsheet would run as a formula (one that "
+                        "begins with =, +, -, @, | or a tab). Rename it in the card, or write CSV, which puts an "
+                        "apostrophe before it"
+                    ),
                     given=repr(code),
                 )
 
@@ -71,7 +74,7 @@ def to_sdmx_csv(release: Release, language: str) -> str:
         from pysdmx.io.csv.sdmx20.writer import write
         from pysdmx.io.pd import PandasDataset
     except ImportError:
-        raise ExtraMissing(needed_for="the format sdmx-csv", extra="tables") from None
+        raise ExtraMissing(needed_for=Phrase("the format sdmx-csv"), extra="tables") from None
     views = [_view(name, part) for name, part in (release.parts or {"": release}).items()]
     for view in views:
         require_codes(view.release.headings)
@@ -98,7 +101,9 @@ class _View:
 def _view(name: str, release: Release) -> _View:
     if not release.statistics:
         raise ParameterInvalid(
-            parameter="an answer in SDMX-CSV", rule="shows at least one aggregate", given=", ".join(release.columns)
+            parameter=Phrase("an answer in SDMX-CSV"),
+            rule=say("shows at least one aggregate"),
+            given=", ".join(release.columns),
         )
     codes = [figure.codes for figure in release.cells]
     return _View(name, release, numbered=len(set(codes)) < len(codes))

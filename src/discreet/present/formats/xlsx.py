@@ -15,13 +15,14 @@ from functools import lru_cache
 from math import ceil, isfinite
 from typing import Any, Final
 
+from discreet.catalogue import Phrase, say
 from discreet.errors import ExtraMissing, ParameterInvalid
 from discreet.present.crosstab import Grid, Stand, arrange, name_stand
 from discreet.present.long_list import ColumnSort, ListColumn, list_columns
-from discreet.present.note_list import list_notes, warn_reader
-from discreet.present.table_words import MARKS, MEANINGS, Writing, small_print, tell_marks
-from discreet.present.words import NOISE_ONLY, tell_level
-from discreet.results import Figure, Labels, Quality, Release, Shown
+from discreet.present.note_list import list_details, list_notes, warn_reader
+from discreet.present.table_words import MARKS, MEANINGS, Writing, small_print, tell_marks, tell_source
+from discreet.present.words import NOISE_ONLY, tell_level, titles_of
+from discreet.results import Figure, Quality, Release, Shown
 
 __all__ = ["check_size", "to_xlsx"]
 
@@ -39,12 +40,16 @@ _EPOCH: Final = datetime(1980, 1, 1, tzinfo=UTC)
 _NOTE_WIDTHS: Final = (30, 100)
 _FULL_LINE: Final = 90  # characters that a sentence above a table may run
 _SPREAD: Final = 120  # characters that intervals side by side may run
+_PAGE: Final = 185  # widths that a landscape page holds in type of 8 points
+_SMALLEST: Final = 75  # per cent: 8 points for what has 11
+_FOOTER: Final = 90
 _LETTERS: Final = 1.05  # letters in the room of a digit
 _LINE: Final = 1.36  # height of a line over the size of its font
 _DEFAULT_SIZE: Final = 11
 _DEFAULT_WIDTH: Final = 9
 
-_SHEETS: Final = (Labels("Table", "Tableau"), Labels("Figures", "Chiffres"), Labels("Notes", "Notes"))
+_SHEETS: Final = (Phrase("Table"), Phrase("Figures"), Phrase("Notes"))
+_DETAILS: Final = Phrase("Details for verification")
 _UNMARKED: Final = "_ _E"  # as wide as a mark, so that digits stand below digits
 
 
@@ -52,10 +57,13 @@ def check_size(*, figures: int, columns: int) -> None:
     """Refuse what no sheet can hold: so many figures in a list, so many columns side by side."""
     if figures + _TOP_ROWS > _MOST_ROWS or columns > _MOST_COLUMNS:
         raise ParameterInvalid(
-            parameter="a table for XLSX",
-            rule=f"has at most {_MOST_ROWS - _TOP_ROWS:,} figures and {_MOST_COLUMNS:,} columns (Parquet and CSV have "
-            "no such limit)",
-            given=f"one with {figures:,} figures and {columns:,} columns",
+            parameter=Phrase("a table for XLSX"),
+            rule=say(
+                "has at most {most_rows:,} figures and {most_columns:,} columns (Parquet and CSV have no such limit)",
+                most_rows=_MOST_ROWS - _TOP_ROWS,
+                most_columns=_MOST_COLUMNS,
+            ),
+            given=say("one with {figures:,} figures and {columns:,} columns", figures=figures, columns=columns),
         )
 
 
@@ -64,7 +72,7 @@ def to_xlsx(release: Release, language: str) -> bytes:
     try:
         import xlsxwriter
     except ImportError:
-        raise ExtraMissing(needed_for="the format xlsx", extra="tables") from None
+        raise ExtraMissing(needed_for=Phrase("the format xlsx"), extra="tables") from None
     pages = list(release.parts.values()) if release.parts else [release]
     grids = [arrange(page) for page in pages]
     figures = sum(len(page) for page in pages)
@@ -117,7 +125,9 @@ _HEAD: Final = {"bold": True, "bg_color": "#E7ECF2", "bottom": 1, "text_wrap": T
 _LOOKS: Final[Mapping[str, Mapping[str, object]]] = {
     "title": {"bold": True, "font_size": 14, "text_wrap": True, "valign": "top"},
     "block": {"bold": True, "text_wrap": True, "valign": "top"},
-    "plain": {},
+    "head_apart": {**_HEAD, "indent": 2},
+    "plain": {"valign": "top"},
+    "plain_apart": {"valign": "top", "indent": 2},
     "small": {"font_size": 9, "font_color": "#595959", "text_wrap": True, "valign": "top"},
     "warning": {"bold": True, "font_color": "#C00000", "text_wrap": True, "valign": "top"},
     "interval": {"font_color": "#595959", "align": "right", "text_wrap": True, "valign": "top"},
@@ -170,10 +180,11 @@ class _Writer:
         intervals = self._intervals(grid)
         widths = self._grid_widths(grid, intervals)
         beside = bool(intervals) and grid.across is None and len(grid.columns) == 1
-        sheet, row = self._open(name, widths, promised=True)
+        sheet, row = self._open(name, widths, measured=grid.across is not None)
         first = self._write_heads(sheet, row, grid, widths, beside=beside)
         sheet.freeze_panes(first, len(grid.down))
-        sheet.repeat_rows(first - 1)
+        sheet.repeat_rows(row, first - 1)
+        self._fit(sheet, widths, names=len(grid.down))
         writings = self._writings(grid)
         for number, line in enumerate(grid.lines):
             self._write_names(sheet, first + number, grid, line, widths)
@@ -183,17 +194,24 @@ class _Writer:
             if beside:
                 self._text(sheet, first + number, len(grid.down) + 1, intervals.get((number, 0), ""), "interval")
         row = first + len(grid.lines) + 1
-        if marks := tell_marks(self._release, self._language):
-            self._sentence(sheet, row, marks, "small", widths)
-            row += 2
+        self._sentence(sheet, row, self._footnotes(), "small", widths)
         if intervals and not beside:
-            self._write_intervals(sheet, row, grid, intervals, widths)
+            self._write_intervals(sheet, row + 2, grid, intervals, widths)
+
+    def _footnotes(self) -> str:
+        """What stands below a table: its marks, whom it protects, where it comes from."""
+        release, language = self._release, self._language
+        return "\n".join(
+            filter(
+                None, (tell_marks(release, language), small_print(release, language), tell_source(release, language))
+            )
+        )
 
     def _write_intervals(
         self, sheet: Any, row: int, grid: Grid, intervals: Mapping[tuple[int, int], str], widths: Sequence[int]
     ) -> None:
-        colon = " : " if self._language == "fr" else ": "
-        title = f"{self._interval_title(several=True)}{colon}{NOISE_ONLY.text(self._language)}"
+        level = tell_level(self._release, self._language)
+        title = Phrase("{level} intervals: {cover}", level=level, cover=NOISE_ONLY).text(self._language)
         self._sentence(sheet, row, title, "block", widths)
         first = self._write_heads(sheet, row + 1, grid, widths)
         left = len(grid.down)
@@ -204,9 +222,8 @@ class _Writer:
                 if words:
                     self._text(sheet, first + number, left + column, words, "interval")
 
-    def _interval_title(self, *, several: bool) -> str:
-        level, ending = tell_level(self._release, self._language), "s" if several else ""
-        return f"Intervalle{ending} à {level}" if self._language == "fr" else f"{level} interval{ending}"
+    def _interval_title(self) -> str:
+        return Phrase("{level} interval", level=tell_level(self._release, self._language)).text(self._language)
 
     def _write_heads(self, sheet: Any, row: int, grid: Grid, widths: Sequence[int], *, beside: bool = False) -> int:
         """The headings of the grid; returns the first row below them."""
@@ -221,7 +238,7 @@ class _Writer:
             self._text(sheet, row, left, across, "head")
             row += 1
         heads = [*(self._title(index) for index in grid.down), *grid.tops(self._language)]
-        heads += [self._interval_title(several=False)] if beside else []
+        heads += [self._interval_title()] if beside else []
         self._set_height(sheet, row, zip(heads, widths, strict=True))
         for column, words in enumerate(heads):
             self._text(sheet, row, column, words, "head" if column < left else "head_right")
@@ -247,41 +264,65 @@ class _Writer:
     def write_list(self) -> None:
         columns = list_columns(self._release, self._language)
         titles = [column.title.text(self._language) for column in columns]
+        # Titles are broken between words, so that a long one does not make its column wide.
         widths = [
-            _width([title, *_widest(column.values)], least=9) for title, column in zip(titles, columns, strict=True)
+            _width([*title.split(), *self._widest_said(column)], least=9)
+            for title, column in zip(titles, columns, strict=True)
         ]
         sheet, row = self._open(_SHEETS[1].text(self._language), widths)
         styles = [self._number_style(column) for column in columns]
+        # Texts right of numbers stand a little apart from them.
+        apart = [before is not None for before in (None, *styles)]
+        looks = [("head_apart", "plain_apart") if item else ("head", "plain") for item in apart]
         self._set_height(sheet, row, zip(titles, widths, strict=True))
         for index, (title, style) in enumerate(zip(titles, styles, strict=True)):
-            self._text(sheet, row, index, title, "head" if style is None else "head_right")
+            self._text(sheet, row, index, title, looks[index][0] if style is None else "head_right")
         # Row by row, because a large workbook keeps only the last row in memory.
         for line, values in enumerate(zip(*(column.values for column in columns), strict=True), start=row + 1):
             for index, (value, style) in enumerate(zip(values, styles, strict=True)):
                 if style is not None:
                     _write_number(sheet, line, index, value, style)
                 elif value not in (None, ""):
-                    self._text(sheet, line, index, self._say(columns[index], value), "plain")
+                    self._text(sheet, line, index, self._say(columns[index], value), looks[index][1])
         last = row + len(columns[0].values)
         sheet.freeze_panes(row + 1, 0)
         sheet.repeat_rows(row)
+        self._fit(sheet, widths, names=0)
         sheet.autofilter(row, 0, last, len(columns) - 1)
         sheet.ignore_errors({"number_stored_as_text": f"A1:XFD{last + 1}"})
 
     def write_notes(self) -> None:
         sheet, row = self._open(_SHEETS[2].text(self._language), _NOTE_WIDTHS)
-        for heading, sentence in list_notes(self._release, self._language):
+        self._fit(sheet, _NOTE_WIDTHS, names=0)
+        row = self._write_facts(sheet, row, list_notes(self._release, self._language))
+        self._sentence(sheet, row + 1, _DETAILS.text(self._language), "block", _NOTE_WIDTHS)
+        self._write_facts(sheet, row + 2, list_details(self._release, self._language))
+
+    def _write_facts(self, sheet: Any, row: int, facts: Iterable[tuple[str, str]]) -> int:
+        """Headings and sentences, one row each; returns the first row below them."""
+        for heading, sentence in facts:
             self._set_height(sheet, row, zip((heading, sentence), _NOTE_WIDTHS, strict=True))
             self._text(sheet, row, 0, heading, "label_margin")
             self._text(sheet, row, 1, sentence, "label")
             row += 1
+        return row
 
-    def _open(self, name: str, widths: Sequence[int], *, promised: bool = False) -> tuple[Any, int]:
-        """A sheet with its columns and titles, and the first row below them; the figures' own has its guarantee too."""
+    def _fit(self, sheet: Any, widths: Sequence[int], *, names: int) -> None:
+        """On paper: one page across where its type stays legible, else several that repeat the names of lines."""
+        if sum(widths) <= _PAGE:
+            sheet.fit_to_pages(1, 0)
+            return
+        sheet.set_print_scale(_SMALLEST)
+        if names:
+            sheet.repeat_columns(0, names - 1)
+
+    def _open(self, name: str, widths: Sequence[int], *, measured: bool = False) -> tuple[Any, int]:
+        """A sheet with its columns and titles, and the first row below them; the figures' own says what is measured."""
         sheet = self._book.add_worksheet(name)
         sheet.set_landscape()
         sheet.set_paper(9)
-        sheet.fit_to_pages(1, 0)
+        sheet.set_margins(left=0.5, right=0.5, top=0.6, bottom=0.7)
+        sheet.set_footer(self._footer())
         for column, width in enumerate(widths):
             sheet.set_column(column, column, width)
         row = 0
@@ -289,9 +330,22 @@ class _Writer:
             self._sentence(sheet, row, warning, "warning", widths)
             row += 1
         self._sentence(sheet, row, self._release.title.text(self._language), "title", widths)
-        if promised:
-            self._sentence(sheet, row + 1, small_print(self._release, self._language), "small", widths)
+        if measured and (said := self._tell_measured()):
+            self._sentence(sheet, row + 1, said, "small", widths)
         return sheet, row + 2
+
+    def _tell_measured(self) -> str:
+        """What the figures are, unless the title begins with it."""
+        if len(self._release.statistics) != 1:
+            return ""
+        title, said = (item.title.text(self._language) for item in (self._release, self._release.statistic))
+        return "" if title.casefold().startswith(said.casefold()) else said
+
+    def _footer(self) -> str:
+        """The title and the page, on every sheet of paper."""
+        title = textwrap.shorten(_clean(self._release.title.text(self._language)), _FOOTER, placeholder="…")
+        page = Phrase("Page {page} of {pages}", page="&P", pages="&N").text(self._language)
+        return f"&L&8{title.replace('&', '&&')}&R&8{page}"
 
     def _sentence(self, sheet: Any, row: int, text: str, look: str, widths: Sequence[int]) -> None:
         """A line across the columns, or as many as a sentence needs, broken between words and as high as its lines."""
@@ -342,7 +396,21 @@ class _Writer:
         return self._styles.number(_pattern(decimals + (_finer(column) if finer else 0)))
 
     def _say(self, column: ListColumn, value: Shown) -> str:
-        return MEANINGS[Quality(str(value))].text(self._language) if column.name == "quality" else str(value)
+        """Codes that every reader of a workbook reads, in words: grades, and the keys that were summed over."""
+        if column.name == "quality":
+            return MEANINGS[Quality(str(value))].text(self._language)
+        if column.name == "margin":
+            titles = titles_of(self._release)
+            names = str(value).split("+")
+            if all(name in titles for name in names):
+                return " + ".join(titles[name].text(self._language) for name in names)
+        return str(value)
+
+    def _widest_said(self, column: ListColumn) -> Iterator[str]:
+        """What may be the widest of a column, as the sheet says it."""
+        if column.name in ("quality", "margin"):
+            return (self._say(column, value) for value in {value for value in column.values if value})
+        return _widest(column.values)
 
     def _title(self, index: int) -> str:
         return self._release.headings[index].title.text(self._language)
@@ -360,7 +428,8 @@ class _Writer:
         result = {index: words for index, words in lines.items() if words}
         if max(map(len, result.values()), default=0) * len(grid.columns) <= _SPREAD:
             return result
-        middle = " à " if self._language == "fr" else " to "
+        # "from to" of the language: broken behind its word for "to".
+        middle = Phrase("{low} to {high}", low="", high="").text(self._language)
         return {index: words.replace(middle, f"{middle.rstrip()}\n") for index, words in result.items()}
 
     def _grid_widths(self, grid: Grid, intervals: Mapping[tuple[int, int], str]) -> list[int]:

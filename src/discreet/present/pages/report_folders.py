@@ -6,6 +6,7 @@ import json
 from collections.abc import Collection
 from pathlib import Path
 
+from discreet.catalogue import say
 from discreet.errors import PathInvalid
 from discreet.files import is_partial
 
@@ -15,7 +16,9 @@ __all__ = ["check_folder"]
 def check_folder(folder: Path, *, kind: str, results: str, files: Collection[str]) -> None:
     """PathInvalid when the folder holds anything but an earlier reproduction of this kind, as its `results` tell."""
     if folder.exists() and not _is_ours(folder, kind, results, files):
-        raise PathInvalid(f"'{folder}' holds something else. Name a new folder with --out.", path=str(folder))
+        raise PathInvalid(
+            say("'{folder}' holds something else. Name a new folder with --out.", folder=folder), path=str(folder)
+        )
 
 
 def _is_ours(folder: Path, kind: str, results: str, files: Collection[str]) -> bool:

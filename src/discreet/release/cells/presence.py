@@ -43,7 +43,7 @@ def note_absent(statement: Statement, floors: Mapping[int, NoiseReach]) -> tuple
     for column in statement.presentation.columns:
         sizes = tuple(
             Size(
-                statement.measures[size].text,
+                statement.measures[size].told,
                 *(_plain(end(floors[size].halves), statement, size) for end in (min, max)),
             )
             for size in sizes_in(column.shows)

@@ -15,6 +15,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Final
 
+from discreet.catalogue import Phrase, say
 from discreet.errors import ParameterInvalid, UnknownName, tell_point
 from discreet.guarantees import as_given, shown
 from discreet.sql import (
@@ -25,6 +26,7 @@ from discreet.sql import (
     Magnitude,
     Mean,
     Measure,
+    MeasureFace,
     Noted,
     Output,
     Pick,
@@ -83,7 +85,7 @@ def _read(given: str | int | Mapping[str, object] | None, option: str) -> dict[s
     if isinstance(given, int):
         return {COUNTED: _amount(given, option)}
     if not isinstance(given, str):
-        raise ParameterInvalid(parameter=option, rule="reads NAME=NUMBER[,NAME=NUMBER]", given=as_given(given))
+        raise ParameterInvalid(parameter=option, rule=say("reads NAME=NUMBER[,NAME=NUMBER]"), given=as_given(given))
     if re.fullmatch(r"\s*[+-]?\d{1,60}\s*", given, re.ASCII):
         return {COUNTED: _amount(given, option)}
     result: dict[str, Fraction] = {}
@@ -92,8 +94,9 @@ def _read(given: str | int | Mapping[str, object] | None, option: str) -> dict[s
         match = _AMOUNT.match(given, index) if len(given) <= _LONGEST else None
         if match is None:
             comma = re.search(r"=\s*(\d{1,30},\d{1,30})", given[:_LONGEST], re.ASCII)
-            point = f": {tell_point(comma[1])}" if comma else ""
-            rule = f"reads NAME=NUMBER[,NAME=NUMBER]{point}"
+            rule = say("reads NAME=NUMBER[,NAME=NUMBER]")
+            if comma:
+                rule = say("reads NAME=NUMBER[,NAME=NUMBER]: {point}", point=tell_point(comma[1]))
             raise ParameterInvalid(parameter=option, rule=rule, given=shown(given))
         result[match[1]] = Fraction(match[2])
         index = match.end()
@@ -102,19 +105,18 @@ def _read(given: str | int | Mapping[str, object] | None, option: str) -> dict[s
 
 def _amount(value: object, option: str) -> Fraction:
     if isinstance(value, bool) or not isinstance(value, int | float | str | Decimal | Fraction):
-        raise ParameterInvalid(parameter=option, rule="takes numbers", given=type(value).__name__)
+        raise ParameterInvalid(parameter=option, rule=say("takes numbers"), given=type(value).__name__)
     written = _AMOUNT_ALONE.fullmatch(shown(value).strip("'"))  # a huge one is told in words, and has no digits
     if written is None:
         point = tell_point(value) if isinstance(value, str) else ""
-        raise ParameterInvalid(
-            parameter=option, rule=f"takes finite numbers{point and f': {point}'}", given=shown(value)
-        )
+        rule = say("takes finite numbers: {point}", point=point) if point else say("takes finite numbers")
+        raise ParameterInvalid(parameter=option, rule=rule, given=shown(value))
     return Fraction(written[0])
 
 
 def _require_positive(name: str, amount: Fraction) -> None:
     if amount <= 0:
-        rule = f"takes sizes above 0, as in {name}=1000"
+        rule = say("takes sizes above 0, as in {name}=1000", name=name)
         raise ParameterInvalid(parameter="assume", rule=rule, given=f"{name}={word_number(amount)}")
 
 
@@ -145,7 +147,7 @@ def assume(statement: Statement, amounts: Amounts) -> Assumptions:
             if name in {COUNTED, WEIGHED}:
                 continue
             known = [*(n for n, shows in columns.items() if not isinstance(shows, KeyShown)), COUNTED, WEIGHED]
-            raise UnknownName(sort="assumed quantity", name=name, where="the statement", known=known)
+            raise UnknownName(sort=Phrase("assumed quantity"), name=name, where=say("the statement"), known=known)
         if any(not _carries_values(statement.plan.measures[index]) for index in named):
             _require_positive(name, amount)
         if name in columns:
@@ -155,7 +157,8 @@ def assume(statement: Statement, amounts: Amounts) -> Assumptions:
         if generic in amounts:
             filled = {index: amounts[generic] / statement.measures[index].step for index in indices}
             measures = {**filled, **measures}
-    return Assumptions(measures, outputs, tuple(f"{name} = {word_number(value)}" for name, value in amounts.items()))
+    said = tuple(say("{name} = {amount}", name=name, amount=word_number(value)) for name, value in amounts.items())
+    return Assumptions(measures, outputs, said)
 
 
 def _measures_named(name: str, statement: Statement, shows: KeyShown | Output | None) -> list[int]:
@@ -163,9 +166,17 @@ def _measures_named(name: str, statement: Statement, shows: KeyShown | Output | 
         return [shows.measure]
     if shows is not None and not isinstance(shows, KeyShown):
         return []
-    wanted = name.replace(" ", "").lower()
-    texts = [face.text.replace(" ", "").lower() for face in statement.measures]
-    return [index for index, text in enumerate(texts) if text == wanted]
+    wanted = _closed_up(name)
+    return [index for index, face in enumerate(statement.measures) if wanted in map(_closed_up, _texts_of(face))]
+
+
+def _texts_of(face: MeasureFace) -> tuple[str, ...]:
+    """How a measure is called in the language of the moment, and in English."""
+    return face.text, face.told
+
+
+def _closed_up(text: str) -> str:
+    return "".join(text.split()).lower()
 
 
 def _counts(statement: Statement) -> list[int]:
@@ -280,7 +291,7 @@ class _Gauge:
         for node in walk(output):
             if isinstance(node, Noted) and node.measure not in self._assumed.measures:
                 raise self._depends(node.measure)
-        raise Depends("depends on the value of a mean or variance inside an expression: ask for it as an output")
+        raise Depends(say("depends on the value of a mean or variance inside an expression: ask for it as an output"))
 
     def _pick(self, least: bool, parts: Sequence[Reach]) -> Reach:
         values = [part.value for part in parts if part.value is not None]
@@ -322,13 +333,13 @@ class _Gauge:
 
     def _depends(self, index: int) -> Depends:
         if index in _counts(self._statement):
-            return Depends("depends on a count: add --assume n=…")
+            return Depends(say("depends on a count: add --assume n=…"))
         if index in _weighers(self._statement):
-            return Depends("depends on a sum of weights: add --assume weights=…")
+            return Depends(say("depends on a sum of weights: add --assume weights=…"))
         columns = self._statement.presentation.columns
-        text = self._statement.measures[index].text
+        text = self._statement.measures[index].told
         named = (c.name for c in columns if isinstance(c.shows, Noted) and c.shows.measure == index)
-        return Depends(f'depends on {text}: add --assume "{next(named, text)}=…"')
+        return Depends(say('depends on {measure}: add --assume "{name}=…"', measure=text, name=next(named, text)))
 
 
 def _together(one: float, two: float) -> float:

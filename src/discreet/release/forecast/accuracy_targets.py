@@ -15,6 +15,7 @@ from fractions import Fraction
 from typing import Final
 
 from discreet.cards import Card
+from discreet.catalogue import Phrase, say, say_list
 from discreet.errors import QueryRefused, UnknownName
 from discreet.guarantees import LARGEST, from_units, text
 from discreet.mechanisms import DiscreteLaplace
@@ -64,14 +65,35 @@ def epsilon_within(
     epsilon = targets.least_epsilon()
     if epsilon <= most:
         return epsilon
-    rest = "no epsilon remains"
+    reached = []
     if most:
         pricing = price(statement, cards, epsilon=most, delta=delta)
         figures = figure_outputs(statement, pricing, level=level, assumptions=assumptions)
         reached = [f"{item.name} ± {about(item.widest)}" for item in figures if item.name in widths and item.widest]
-        rest = f"epsilon {text(most)} remains" + (f", which reaches {', '.join(reached)}" if reached else "")
-    raise QueryRefused(
-        f"{targets.told()} needs epsilon {text(epsilon)}; {rest}. Nothing was released or charged.", part="within"
+    raise QueryRefused(_tell_short(targets, epsilon, most, reached), part="within")
+
+
+def _tell_short(targets: Targets, epsilon: Decimal, most: Decimal, reached: Sequence[str]) -> str:
+    if not most:
+        return say(
+            "{targets} needs epsilon {epsilon}; no epsilon remains. Nothing was released or charged.",
+            targets=targets.told(),
+            epsilon=text(epsilon),
+        )
+    if not reached:
+        return say(
+            "{targets} needs epsilon {epsilon}; epsilon {remaining} remains. Nothing was released or charged.",
+            targets=targets.told(),
+            epsilon=text(epsilon),
+            remaining=text(most),
+        )
+    return say(
+        "{targets} needs epsilon {epsilon}; epsilon {remaining} remains, which reaches {reached}. Nothing was released "
+        "or charged.",
+        targets=targets.told(),
+        epsilon=text(epsilon),
+        remaining=text(most),
+        reached=", ".join(reached),
     )
 
 
@@ -93,7 +115,9 @@ class Targets:
         self._noisy = [index for index, found in enumerate(self._found) if found.largest.l1]
         self._aims = [self._aim(name, width, level) for name, width in widths.items()]
         if not self.met(self._parted(_MOST)):
-            raise QueryRefused(f"{self.told()} cannot be reached at any epsilon. Widen it.", part="within")
+            raise QueryRefused(
+                say("{targets} cannot be reached at any epsilon. Widen it.", targets=self.told()), part="within"
+            )
 
     def met(self, units: Sequence[int]) -> bool:
         """Whether these shares (in 1e-9, in the order of the measures) reach every width, exactly."""
@@ -125,7 +149,8 @@ class Targets:
         )
 
     def told(self) -> str:
-        return " and ".join(f"{aim.name} within {word_number(aim.width)}" for aim in self._aims)
+        aims = [say("{name} within {width}", name=aim.name, width=word_number(aim.width)) for aim in self._aims]
+        return say_list(aims)
 
     # --- what is asked ----------------------------------------------------------------------------------------------
 
@@ -136,29 +161,43 @@ class Targets:
             if not isinstance(column.shows, KeyShown)
         }
         if name not in outputs:
-            raise UnknownName(sort="output", name=name, where="the statement", known=outputs)
+            raise UnknownName(sort=Phrase("output"), name=name, where=say("the statement"), known=outputs)
         if width <= 0:
             raise QueryRefused(
-                f"the width asked of {name} must be above 0; received {word_number(width)}.", part="within"
+                say(
+                    "the width asked of {name} must be above 0; received {width}.",
+                    name=name,
+                    width=word_number(width),
+                ),
+                part="within",
             )
         output = outputs[name]
         if is_ranked(output, self._statement):
             raise QueryRefused(
-                f"the accuracy of {name} is stated in ranks, because how far apart ranks lie is confidential; --within "
-                "takes counts, sums and what is made of them. See --explain for the ranks.",
+                say(
+                    "the accuracy of {name} is stated in ranks, because how far apart ranks lie is confidential; "
+                    "--within takes counts, sums and what is made of them. See --explain for the ranks.",
+                    name=name,
+                ),
                 part="within",
             )
         used = sorted(index for index in measures_used(output) if index in self._noisy)
         if not used:
-            raise QueryRefused(f"{name} is exact whatever epsilon is; ask for it without a target.", part="within")
+            raise QueryRefused(
+                say("{name} is exact whatever epsilon is; ask for it without a target.", name=name), part="within"
+            )
         joint = joint_level(level, len(used))
         if joint is None:
-            raise QueryRefused(f"{name} reads too many measures for an interval at this level.", part="within")
+            raise QueryRefused(
+                say("{name} reads too many measures for an interval at this level.", name=name), part="within"
+            )
         aim = _Aim(name, output, width, joint, self._widest(used))
         try:
             self._aim_holds(aim, self._parted(_MOST), _quick_half_width)
         except Depends as missing:
-            raise QueryRefused(f"the width of {name} {missing}", part="assume") from None
+            raise QueryRefused(
+                say("the width of {name} {depends}", name=name, depends=missing), part="assume"
+            ) from None
         return aim
 
     def _widest(self, used: Sequence[int]) -> tuple[Moved, ...]:

@@ -13,6 +13,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from discreet.cards import Card
+from discreet.catalogue import say
 from discreet.errors import QueryRefused
 from discreet.guarantees import ZCDP, ApproxDP, CentralGuarantee, PureDP, ceil_to_grid, from_units, text, to_units
 from discreet.ledger import PopulationStanding
@@ -174,17 +175,34 @@ def _fall_short(
         if reading.task.name in needed
     )
     left_out = [reading.task.name for reading in readings if reading.task.name not in needed]
-    nothing = f" and leave nothing for {', '.join(left_out)}" if left_out else ""
     reached = [
-        f"{part.reading.task.name}: {output.name} ± {about(output.widest)}"
+        say(
+            "{question}: {output} ± {width}",
+            question=part.reading.task.name,
+            output=output.name,
+            width=about(output.widest),
+        )
         for part in parts
         for output in part.outputs
         if output.name in part.reading.task.within and output.widest is not None
     ]
-    shortfall = (
-        f"the targets need epsilon {text(need)}{nothing}; the total is {text(workload.epsilon)}, which reaches "
-        f"{'; '.join(reached)}. Widen the targets or raise the total."
-    )
+    if left_out:
+        shortfall = say(
+            "the targets need epsilon {need} and leave nothing for {left_out}; the total is {total}, which reaches "
+            "{reached}. Widen the targets or raise the total.",
+            need=text(need),
+            left_out=", ".join(left_out),
+            total=text(workload.epsilon),
+            reached=say("; ").join(reached),
+        )
+    else:
+        shortfall = say(
+            "the targets need epsilon {need}; the total is {total}, which reaches {reached}. Widen the targets or "
+            "raise the total.",
+            need=text(need),
+            total=text(workload.epsilon),
+            reached=say("; ").join(reached),
+        )
     return Apportionment(parts, workload.level, _outlooks(parts, standing, analyst), shortfall)
 
 
@@ -210,7 +228,8 @@ def _least(reading: Reading, level: Decimal) -> tuple[Decimal, ...]:
         targets = Targets(reading.statement, reading.cards, reading.task.within, level=level, assumptions=assumptions)
         return targets.least_shares()
     except QueryRefused as error:
-        raise QueryRefused(f"question '{reading.task.name}': {error.message}", **error.fields) from None
+        told = say("question '{name}': {message}", name=reading.task.name, message=error.message)
+        raise QueryRefused(told, **error.fields) from None
 
 
 def _shrunk(shares: Sequence[Decimal], factor: Fraction) -> tuple[Decimal, ...]:
@@ -225,7 +244,7 @@ def _by_weight(epsilon: Decimal, others: Sequence[Reading]) -> dict[str, Decimal
     units = [int(to_units(epsilon) * weight / sum(weights)) for weight in weights]
     units[-1] += to_units(epsilon) - sum(units)
     if not all(units):
-        raise QueryRefused("what the targets leave of the total is too little to share. Raise the total.")
+        raise QueryRefused(say("what the targets leave of the total is too little to share. Raise the total."))
     return {reading.task.name: from_units(part) for reading, part in zip(others, units, strict=True)}
 
 
@@ -240,16 +259,22 @@ def _require_one_population(readings: Sequence[Reading]) -> None:
     populations = sorted({reading.dataset.card.population for reading in readings})
     if len(populations) > 1:
         raise QueryRefused(
-            f"a workload is one charge on one population; these questions are about {', '.join(populations)}. Write a "
-            "workload for each."
+            say(
+                "a workload is one charge on one population; these questions are about {populations}. Write a "
+                "workload for each.",
+                populations=", ".join(populations),
+            )
         )
 
 
 def _require_total(workload: Workload, others: Sequence[Reading]) -> None:
     if others and workload.epsilon is None:
         raise QueryRefused(
-            f"question '{others[0].task.name}' has no target, so the workload needs a total to share: give `epsilon`, "
-            "or a target with `within`."
+            say(
+                "question '{name}' has no target, so the workload needs a total to share: give `epsilon`, or a "
+                "target with `within`.",
+                name=others[0].task.name,
+            )
         )
 
 

@@ -11,6 +11,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from discreet.cards import Card
+from discreet.catalogue import say, say_count
 from discreet.guarantees import CentralGuarantee
 from discreet.ledger import PopulationStanding, StoredAnswer
 from discreet.mechanisms import NoisyMax
@@ -39,7 +40,6 @@ from discreet.sql import (
     facts_of,
     lineage_of,
     measures_used,
-    plural,
     word_statement,
 )
 
@@ -79,7 +79,12 @@ def explain(
         plan=word_statement(statement, cards),
         plan_hash=statement.hash,
         population=card.population,
-        unit=f"{card.unit.column}, at most {plural(facts.rows, 'row')} each",
+        unit=say_count(
+            "{unit}, at most {count:,} row each",
+            "{unit}, at most {count:,} rows each",
+            facts.rows,
+            unit=card.unit.column,
+        ),
         neighbours=str(card.neighbours),
         level=level,
         measures=measures,
@@ -111,12 +116,12 @@ def _figure_output(
     cells = _slice_names(statement, [pricing.measures[index] for index in used])
     if is_ranked(output, statement):
         if not isinstance(output, Noted):
-            return OutputFigures(name, depends="reads a quantile or an extreme, whose accuracy is stated in ranks")
+            return OutputFigures(name, depends=say("reads a quantile or an extreme, whose accuracy is stated in ranks"))
         part = _slices(statement, pricing, output.measure, level)
         ranks = tuple(item.half_width for item in part)
         return OutputFigures(name, cells, tuple(item.expected for item in part), ranks, ranked=True)
     if joint is None:
-        return OutputFigures(name, depends="reads more measures than intervals at this level can be told for")
+        return OutputFigures(name, depends=say("reads more measures than intervals at this level can be told for"))
     try:
         reaches = [
             reach_of(
@@ -148,21 +153,23 @@ def _figure_searching(statement: Statement, searching: Searching, level: Decimal
             expected=mechanism.expected_absolute_error(),
             half_width=Fraction(reach(mechanism, level)),
         )
-        words = f"bounds of {search.name}, looked for in {search.plan.cell_count} bands"
+        words = say("bounds of {column}, looked for in {count} bands", column=search.name, count=search.plan.cell_count)
         yield MeasureFigures(words, search.epsilon, mechanism.name, Fraction(1), ranked=False, slices=(noise,))
     same = len(statement.measures) == len(searching.farthest.measures)  # bounds may make one of two measures
     faces = statement.measures if same else searching.farthest.measures
     for face, priced in zip(faces, searching.pricing.measures, strict=True):
         named = next((item.name for item in priced.mechanisms if item is not None), "exact-public")
-        yield MeasureFigures(face.text, priced.epsilon, named, face.step, ranked=False, slices=())
+        yield MeasureFigures(face.told, priced.epsilon, named, face.step, ranked=False, slices=())
 
 
 def _figure_unknown(statement: Statement, searching: Searching) -> Iterator[OutputFigures]:
     needed = [rows_needed(search.mechanism) for search in searching.searches]
     near, far = (max(ends) for ends in zip(*needed, strict=True))
-    text = (
+    text = say(
         "its noise follows from the bounds found, told with the answer. None are found, and the answer says next to "
-        f"nothing, unless one band holds about {near:,} rows ({far:,} for values farthest from 0)"
+        "nothing, unless one band holds about {near:,} rows ({far:,} for values farthest from 0)",
+        near=near,
+        far=far,
     )
     for column in statement.presentation.columns:
         if not isinstance(column.shows, KeyShown):
@@ -173,7 +180,7 @@ def _figure_measures(statement: Statement, pricing: Pricing, level: Decimal) -> 
     for index, (face, priced) in enumerate(zip(statement.measures, pricing.measures, strict=True)):
         mechanism = next((item for item in priced.mechanisms if item is not None), None)
         yield MeasureFigures(
-            text=face.text,
+            text=face.told,
             epsilon=priced.epsilon,
             mechanism="exact-public" if mechanism is None else mechanism.name,
             step=face.step,
@@ -238,20 +245,23 @@ def _slice_names(statement: Statement, priced: Sequence[MeasurePrice]) -> tuple[
 def _threshold(pricing: Pricing) -> str | None:
     if pricing.threshold is None:
         return None
-    return (
-        f"only keys with a noisy count of at least {pricing.threshold.least:,} units are shown; one unit can reach "
-        f"{plural(pricing.threshold.keys, 'key')}"
+    return say_count(
+        "only keys with a noisy count of at least {least:,} units are shown; one unit can reach {count:,} key",
+        "only keys with a noisy count of at least {least:,} units are shown; one unit can reach {count:,} keys",
+        pricing.threshold.keys,
+        least=pricing.threshold.least,
     )
 
 
 def _notes(statement: Statement, cards: Mapping[str, Card]) -> Iterator[str]:
     read = sorted(name for dataset, name in lineage_of(statement.plan, cards) if name in cards[dataset].from_rows)
     if read:
-        yield (
-            f"The categories or bounds of {', '.join(read)} were read from the rows (provenance: from_rows): the "
-            "answer would not be differentially private and leaves a marker."
+        yield say(
+            "The categories or bounds of {columns} were read from the rows (provenance: from_rows): the answer would "
+            "not be differentially private and leaves a marker.",
+            columns=", ".join(read),
         )
     if any(isinstance(measure, Extreme) for measure in statement.plan.measures):
-        yield "MIN and MAX aim a few rows inside the end on purpose, so that what is chosen stays near the data."
+        yield say("MIN and MAX aim a few rows inside the end on purpose, so that what is chosen stays near the data.")
     if statement.presentation.having is not None or statement.presentation.limit is not None:
-        yield "Widths hold cell by cell, before HAVING and LIMIT select some of them."
+        yield say("Widths hold cell by cell, before HAVING and LIMIT select some of them.")

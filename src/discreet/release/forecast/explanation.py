@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
-from discreet.guarantees import text
+from discreet.catalogue import language, localise, numeral, say
+from discreet.guarantees import Neighbours, text
+from discreet.ledger import promise_of
 from discreet.present import Listed
 from discreet.release.forecast.outlook import Outlook
 from discreet.sql import word_number
@@ -66,28 +68,65 @@ class MeasureFigures:
 
     def lines(self, level: Decimal) -> list[str]:
         if not self.slices and self.mechanism != "exact-public":
-            return [self.text, f"  {self.mechanism}, epsilon {text(self.epsilon)}; scale by the bounds found"]
+            return [
+                self.text,
+                say(
+                    "  {mechanism}, epsilon {epsilon}; scale by the bounds found",
+                    mechanism=self.mechanism,
+                    epsilon=text(self.epsilon),
+                ),
+            ]
         if self.mechanism == "exact-public":
-            return [self.text, "  fixed by what is public: given exactly"]
+            return [self.text, say("  fixed by what is public: given exactly")]
+        return [self.text, self._tell_sensitivity(), *(self._tell_choice(level) if self.ranked else self._tell(level))]
+
+    def _tell_sensitivity(self) -> str:
         worst = max(self.slices, key=lambda part: part.sensitivity)
-        named = "" if worst.cell is None else f" (largest of {len(self.slices)}, at {worst.cell})"
+        moved = _range([part.sensitivity for part in self.slices])
         if self.ranked:
-            sensitivity = f"{_range([part.sensitivity for part in self.slices])} in score"
-            noise = f"{self.mechanism}, epsilon {text(self.epsilon)}"
-            width = f"within {_range([part.half_width for part in self.slices])} rows of the rank asked"
+            amount = say("{moved} in score", moved=moved)
+        elif self.step == 1:
+            amount = moved
         else:
-            moved = [part.sensitivity * self.step for part in self.slices]
-            steps = "" if self.step == 1 else f", which is {_range([part.sensitivity for part in self.slices])} steps"
-            sensitivity = f"{_range(moved)}{steps}"
-            scale = _range([part.scale for part in self.slices if part.scale is not None])
-            noise = f"{self.mechanism}, epsilon {text(self.epsilon)}, scale {scale}"
-            width = f"interval ± {_range([part.half_width for part in self.slices])}"
-        error = _range([part.expected for part in self.slices])
+            whole = _range([part.sensitivity * self.step for part in self.slices])
+            amount = say("{moved}, which is {steps} steps", moved=whole, steps=moved)
+        if worst.cell is None:
+            return say("  sensitivity {amount}: {why}", amount=amount, why=worst.derivation)
+        return say(
+            "  sensitivity {amount}: {why} (largest of {count}, at {cell})",
+            amount=amount,
+            why=worst.derivation,
+            count=len(self.slices),
+            cell=worst.cell,
+        )
+
+    def _tell_choice(self, level: Decimal) -> list[str]:
+        """The noise of a choice by rank."""
         return [
-            self.text,
-            f"  sensitivity {sensitivity}: {worst.derivation}{named}",
-            f"  {noise}",
-            f"  expected error {error}; {percent(level)} {width}",
+            say("  {mechanism}, epsilon {epsilon}", mechanism=self.mechanism, epsilon=text(self.epsilon)),
+            say(
+                "  expected error {error}; {level} within {rows} rows of the rank asked",
+                error=_range([part.expected for part in self.slices]),
+                level=percent(level),
+                rows=_range([part.half_width for part in self.slices]),
+            ),
+        ]
+
+    def _tell(self, level: Decimal) -> list[str]:
+        """The noise of a count or a sum."""
+        return [
+            say(
+                "  {mechanism}, epsilon {epsilon}, scale {scale}",
+                mechanism=self.mechanism,
+                epsilon=text(self.epsilon),
+                scale=_range([part.scale for part in self.slices if part.scale is not None]),
+            ),
+            say(
+                "  expected error {error}; {level} interval ± {width}",
+                error=_range([part.expected for part in self.slices]),
+                level=percent(level),
+                width=_range([part.half_width for part in self.slices]),
+            ),
         ]
 
 
@@ -135,12 +174,23 @@ class OutputFigures:
         if self.depends is not None:
             return self.depends
         if any(width is None for width in self.half_widths):
-            return f"no {percent(level)} interval bounds it: what it is divided by may be 0 within the noise"
+            return say(
+                "no {level} interval bounds it: what it is divided by may be 0 within the noise", level=percent(level)
+            )
         widths = _range([width for width in self.half_widths if width is not None])
         if self.ranked:
-            return f"{percent(level)} sure to lie within {widths} rows of the rank asked"
-        most = "" if self.exact else "at most "
-        return f"expected error {most}{_range(self.expected)}; {percent(level)} interval ± {widths}"
+            return say("{level} sure to lie within {rows} rows of the rank asked", level=percent(level), rows=widths)
+        error = _range(self.expected)
+        if self.exact:
+            return say(
+                "expected error {error}; {level} interval ± {width}", error=error, level=percent(level), width=widths
+            )
+        return say(
+            "expected error at most {error}; {level} interval ± {width}",
+            error=error,
+            level=percent(level),
+            width=widths,
+        )
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -200,51 +250,70 @@ class Explanation(Listed):
         ]
 
     def _heading(self) -> str:
-        return f"Explanation of {', '.join(output.name for output in self.outputs)}: {self.outlook.guarantee}"
+        return say(
+            "Explanation of {outputs}: {guarantee}",
+            outputs=", ".join(output.name for output in self.outputs),
+            guarantee=promise_of(self.outlook.guarantee),
+        )
 
     def _lines(self) -> list[str]:
         return self.summary()
 
     def to_text(self) -> str:
         """For people, one screen for a usual question."""
+        protects = say(
+            "{unit}; neighbours: {neighbours}; population '{population}'",
+            unit=self.unit,
+            neighbours=tell_neighbours(self.neighbours),
+            population=self.population,
+        )
         sections = [
-            ("Plan", list(self.plan)),
-            ("Protects", [f"{self.unit}; neighbours: {self.neighbours}; population '{self.population}'"]),
-            ("Measures", [line for measure in self.measures for line in measure.lines(self.level)]),
-            ("Outputs", [f"{output.name}: {output.told(self.level)}" for output in self.outputs]),
-            ("Keys", [] if self.threshold is None else [self.threshold]),
-            ("Assumed in every cell", [] if not self.assumed else [", ".join(self.assumed)]),
-            ("Budget", self.outlook.lines()),
-            ("Notes", list(self.notes)),
-            ("Plan hash", [self.plan_hash]),
+            (say("Plan"), list(self.plan)),
+            (say("Protects"), [protects]),
+            (say("Measures"), [line for measure in self.measures for line in measure.lines(self.level)]),
+            (say("Outputs"), self._told_outputs()),
+            (say("Keys"), [] if self.threshold is None else [self.threshold]),
+            (say("Assumed in every cell"), [] if not self.assumed else [", ".join(self.assumed)]),
+            (say("Budget"), self.outlook.lines()),
+            (say("Notes"), list(self.notes)),
+            (say("Plan hash"), [self.plan_hash]),
         ]
         return "\n".join("\n".join([heading, *(f"  {line}" for line in lines)]) for heading, lines in sections if lines)
 
     def summary(self) -> list[str]:
         """What it costs and how far off it will be, in a few lines."""
-        outputs = [f"{output.name}: {output.told(self.level)}" for output in self.outputs]
-        return [*outputs, *self.outlook.lines()]
+        return [*self._told_outputs(), *self.outlook.lines()]
+
+    def _told_outputs(self) -> list[str]:
+        return [
+            say("{output}: {accuracy}", output=output.name, accuracy=output.told(self.level)) for output in self.outputs
+        ]
 
     def _notes(self) -> list[str]:
         refusal = self.outlook.refusal
         return [*self.notes, *([] if refusal is None else [refusal])]
 
 
+def tell_neighbours(neighbours: str) -> str:
+    """The relation between neighbouring data sets, in words."""
+    return say("replace-one") if neighbours == Neighbours.REPLACE_ONE else say("add-remove")
+
+
 def percent(level: Decimal) -> str:
-    return f"{text(level * 100)}%"
+    return localise(f"{text(level * 100)}%", language())
 
 
 def about(number: Fraction | float) -> str:
     """A number for people: whole when it is, else with four significant digits."""
     if isinstance(number, Fraction) and number.denominator == 1:
-        return f"{number.numerator:,}"
+        return numeral(number.numerator)
     value = float(number)
-    return f"{value:,.0f}" if abs(value) >= 9_999.5 else f"{value:,.4g}"
+    return numeral(value, ",.0f" if abs(value) >= 9_999.5 else ",.4g")
 
 
 def _range(numbers: Sequence[Fraction | float]) -> str:
     low, high = about(min(numbers)), about(max(numbers))
-    return low if low == high else f"{low} to {high}"
+    return low if low == high else say("{low} to {high}", low=low, high=high)
 
 
 def _plain(number: Fraction) -> int | float:

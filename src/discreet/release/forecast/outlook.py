@@ -5,8 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 
+from discreet.catalogue import Numeral, say
 from discreet.guarantees import ZCDP, CentralGuarantee, PureDP, text
-from discreet.ledger import Balance, PopulationStanding, StoredAnswer, caps, cost_of, require_priceable, weigh
+from discreet.ledger import (
+    Balance,
+    PopulationStanding,
+    StoredAnswer,
+    caps,
+    cost_of,
+    promise_of,
+    require_priceable,
+    weigh,
+)
 from discreet.present import STORED, say_left
 from discreet.results import Amount, Left
 
@@ -69,17 +79,14 @@ class Outlook:
 
     def lines(self) -> list[str]:
         """The same for people."""
-        holders = (
-            (f"analyst '{self.analyst_name}'", self.analyst, self.analyst_after),
-            (f"population '{self.population_name}'", self.population, self.population_after),
-        )
-        lines = [self._charged()]
-        for holder, now, after in holders:
-            then = f", epsilon {text(after.epsilon_remaining)} after it" if self.refusal is None else ""
-            lines.append(f"for {holder} epsilon {text(now.epsilon_remaining)} remains{then}")
-        if self.refusal is None:
-            return [*lines, f"after it: {say_left(left_for(self.population_after, self.analyst_after, self.more))}"]
-        return [*lines, self.refusal]
+        now = [
+            ("analyst", self.analyst_name, self.analyst, self.analyst_after),
+            ("population", self.population_name, self.population, self.population_after),
+        ]
+        if self.refusal is not None:
+            return [self._charged(), *(_tell_remaining(*item[:3]) for item in now), self.refusal]
+        left = say_left(left_for(self.population_after, self.analyst_after, self.more))
+        return [self._charged(), *(_tell_remaining(*item) for item in now), say("after it: {left}", left=left)]
 
     @property
     def _rho(self) -> bool:
@@ -87,15 +94,46 @@ class Outlook:
 
     def _charged(self) -> str:
         if not self.replayed:
-            cost = ", ".join(f"{name} {amount}" for name, amount in self.cost().items() if amount != "0")
-            return f"cost {cost} ({self.guarantee})"
-        anew = f"--fresh draws anew for {cost_of(self.asked)}"
+            paid = [
+                say("{name} {amount}", name=name, amount=Numeral(amount))
+                for name, amount in self.cost().items()
+                if amount != "0"
+            ]
+            return say("cost {cost} ({guarantee})", cost=", ".join(paid), guarantee=promise_of(self.guarantee))
+        anew = cost_of(self.asked)
         if not self.debits_analyst:
-            return f"cost nothing: {STORED}; {anew}"
-        return (
-            f"cost {cost_of(self.guarantee)} for analyst '{self.analyst_name}', nothing for the population: {STORED}, "
-            f"which was drawn with that; {anew}"
+            return say("cost nothing: {stored}; --fresh draws anew for {anew}", stored=STORED, anew=anew)
+        return say(
+            "cost {cost} for analyst '{analyst}', nothing for the population: {stored}, which was drawn with that; "
+            "--fresh draws anew for {anew}",
+            cost=cost_of(self.guarantee),
+            analyst=self.analyst_name,
+            stored=STORED,
+            anew=anew,
         )
+
+
+def _tell_remaining(limit: str, name: str, now: Balance, after: Balance | None = None) -> str:
+    """What a holder has now, and after the charge where it would be made."""
+    remaining = text(now.epsilon_remaining)
+    if after is None:
+        if limit == "analyst":
+            return say("for analyst '{name}' epsilon {remaining} remains", name=name, remaining=remaining)
+        return say("for population '{name}' epsilon {remaining} remains", name=name, remaining=remaining)
+    then = text(after.epsilon_remaining)
+    if limit == "analyst":
+        return say(
+            "for analyst '{name}' epsilon {remaining} remains, epsilon {then} after it",
+            name=name,
+            remaining=remaining,
+            then=then,
+        )
+    return say(
+        "for population '{name}' epsilon {remaining} remains, epsilon {then} after it",
+        name=name,
+        remaining=remaining,
+        then=then,
+    )
 
 
 def foresee(
@@ -116,10 +154,7 @@ def foresee(
     refusal = None
     if limit is not None:
         holder, short = (name, population) if limit == "population" else (analyst, share)
-        refusal = (
-            f"This costs {cost_of(charged)}; {short.describe(cost=charged)} remains for {limit} '{holder}': "
-            "asked now, it would be refused."
-        )
+        refusal = _tell_refusal(limit, holder, cost=cost_of(charged), remaining=short.describe(cost=charged))
     return Outlook(
         guarantee=charged,
         asked=guarantee,
@@ -133,6 +168,22 @@ def foresee(
         refusal=refusal,
         debits_population=stored is None,
         debits_analyst=debited,
+    )
+
+
+def _tell_refusal(limit: str, holder: str, *, cost: str, remaining: str) -> str:
+    if limit == "population":
+        return say(
+            "This costs {cost}; {remaining} remains for population '{holder}': asked now, it would be refused.",
+            cost=cost,
+            remaining=remaining,
+            holder=holder,
+        )
+    return say(
+        "This costs {cost}; {remaining} remains for analyst '{holder}': asked now, it would be refused.",
+        cost=cost,
+        remaining=remaining,
+        holder=holder,
     )
 
 

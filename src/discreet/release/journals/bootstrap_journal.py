@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from decimal import Decimal
 from typing import Final, Self
 
+from discreet.catalogue import Numeral, say
 from discreet.errors import DiscreetError
 from discreet.guarantees import exact, text
 from discreet.paths import AnyPath, as_path
@@ -83,7 +84,11 @@ class Releases:
         """The release that left this marker, in words."""
         for entry in self.entries:
             if entry.marker == marker:
-                return f"a bootstrap release, method ({entry.method}), nominal epsilon {entry.epsilon},"
+                return say(
+                    "a bootstrap release, method ({method}), nominal epsilon {epsilon},",
+                    method=entry.method,
+                    epsilon=Numeral(entry.epsilon),
+                )
         return None
 
     def sentences(self) -> list[str]:
@@ -93,8 +98,12 @@ class Releases:
         if not self.entries:
             return []
         return [
-            f"bootstrap releases: {len(self.entries)}, nominal epsilon {text(self.epsilon)} in all, for people in the "
-            "data only and beside the budget."
+            say(
+                "bootstrap releases: {count}, nominal epsilon {epsilon} in all, for people in the data only and beside "
+                "the budget.",
+                count=len(self.entries),
+                epsilon=text(self.epsilon),
+            )
         ]
 
     def to_dict(self) -> dict[str, object]:

@@ -12,7 +12,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
+from discreet.catalogue import say
 from discreet.errors import DiscreetError, LedgerUnavailable, Refused
+from discreet.paths import tell_reason
 
 __all__ = ["Journal", "JournalEntry"]
 
@@ -103,11 +105,16 @@ class Journal(Generic[Entry]):
         except (ValueError, TypeError, KeyError, AttributeError, DiscreetError):
             name = self._path.name
             raise Refused(
-                f"line {number} of '{name}' cannot be read; restore the file from a copy. Nothing was released.",
+                say(
+                    "line {number} of '{name}' cannot be read; restore the file from a copy. Nothing was released.",
+                    number=number,
+                    name=name,
+                ),
                 file=name,
                 line=number,
             ) from None
 
     def _unwritable(self, error: OSError) -> LedgerUnavailable:
-        why, name = error.strerror or "the system refused", self._path.name
-        return LedgerUnavailable(f"'{name}' of the workspace cannot be used: {why}.", file=name)
+        name = self._path.name
+        told = say("'{name}' of the workspace cannot be used: {reason}.", name=name, reason=tell_reason(error))
+        return LedgerUnavailable(told, file=name)

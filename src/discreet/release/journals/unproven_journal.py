@@ -13,6 +13,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Final, Self
 
+from discreet.catalogue import Numeral, say
 from discreet.errors import DiscreetError
 from discreet.guarantees import Unproven, exact
 from discreet.paths import AnyPath, as_path
@@ -90,6 +91,11 @@ def describe_marker(workspace: Workspace, *, population: str, marker: int) -> st
         return None
     for entry in found:
         if (entry.population, entry.marker) == (population, marker):
-            nominal = f", nominal epsilon {entry.epsilon}" if entry.epsilon else ""
-            return f"an unproven answer by strategy {entry.strategy}{nominal},"
+            if not entry.epsilon:
+                return say("an unproven answer by strategy {strategy},", strategy=entry.strategy)
+            return say(
+                "an unproven answer by strategy {strategy}, nominal epsilon {epsilon},",
+                strategy=entry.strategy,
+                epsilon=Numeral(entry.epsilon),
+            )
     return None

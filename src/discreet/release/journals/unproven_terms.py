@@ -9,6 +9,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from discreet.cards import Card
+from discreet.catalogue import say
 from discreet.errors import ParameterInvalid, Refused
 from discreet.guarantees import text
 from discreet.ledger import Ledger
@@ -22,9 +23,14 @@ def require_permission(card: Card, *, release: str, sort: str) -> None:
     """Refuse a dataset whose card does not permit releases of this sort."""
     if sort not in card.allow:
         raise Refused(
-            f"'{card.dataset}' does not permit {release} releases, which are not differentially private. The custodian "
-            f"permits them with `allow: [{sort}]` in the card and adds the dataset again with --replace. Nothing was "
-            "released, charged or marked.",
+            say(
+                "'{dataset}' does not permit {release} releases, which are not differentially private. The "
+                "custodian permits them with `allow: [{sort}]` in the card and adds the dataset again with "
+                "--replace. Nothing was released, charged or marked.",
+                dataset=card.dataset,
+                release=release,
+                sort=sort,
+            ),
             dataset=card.dataset,
         )
 
@@ -34,7 +40,12 @@ def check_nominal_epsilon(epsilon: Decimal, *, population: str, ledger: Ledger, 
     budget = ledger.terms(population).budget
     most = min(budget.epsilon, budget.per_analyst)
     if epsilon > most:
-        rule = f"of {release} must be at most {text(most)}, what one analyst may spend on '{population}'"
+        rule = say(
+            "of {release} must be at most {most}, what one analyst may spend on '{population}'",
+            release=release,
+            most=text(most),
+            population=population,
+        )
         raise ParameterInvalid(parameter="epsilon", rule=rule, given=text(epsilon))
 
 

@@ -100,7 +100,7 @@ def _described(
     share, step = _share(noisy), str(face.step)
     if noisy.key is None:
         noise = _entry(noisy.mechanisms[0], found.largest, measure, ends, level)
-        return MeasureNoise(face.text, (noise,), share, step)
+        return MeasureNoise(face.told, (noise,), share, step)
     place_of_key = measure.kept[noisy.key] if isinstance(measure, Marginal | Residual) else noisy.key
     key, cells = statement.keys[place_of_key], plan.keys[place_of_key].cells or ()
     each = found.each if found.key is not None else found.each * len(cells)
@@ -109,7 +109,7 @@ def _described(
         for cell, mechanism, moved in zip(cells, noisy.mechanisms, each, strict=True)
     ]
     name = next((item.name for item in noisy.mechanisms if item is not None), EXACT)
-    return MeasureNoise(face.text, slices, share, step, by=key.name, name=name)
+    return MeasureNoise(face.told, slices, share, step, by=key.name, name=name)
 
 
 def _entry(

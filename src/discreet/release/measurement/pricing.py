@@ -14,9 +14,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
-from typing import Final
 
 from discreet.cards import Card
+from discreet.catalogue import say
 from discreet.errors import ParameterInvalid, QueryRefused
 from discreet.guarantees import ZCDP, ApproxDP, CentralGuarantee, PureDP, exact, from_units, text, to_units
 from discreet.mechanisms import DiscreteGaussian, DiscreteLaplace, NoisyMax
@@ -55,10 +55,6 @@ __all__ = [
 ]
 
 UsedMechanism = DiscreteLaplace | DiscreteGaussian | NoisyMax
-
-_ONE_STEP: Final = Sensitivity(
-    Fraction(1), Fraction(1), "nobody moves it within the bounds found; it is noised as if by one step"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,9 +124,12 @@ def price(
         return Pricing(PureDP(epsilon=epsilon), measures)
     if not delta:
         raise QueryRefused(
-            "these keys are not listed in the card, so which of them are shown depends on the rows: a threshold hides "
-            "rare ones, and it needs a delta. Add --delta, such as --delta 1e-7; the population's budget must have a "
-            "delta too. Or group by columns whose categories or bounds the card lists.",
+            say(
+                "these keys are not listed in the card, so which of them are shown depends on the rows: a "
+                "threshold hides rare ones, and it needs a delta. Add --delta, such as --delta 1e-7; the "
+                "population's budget must have a delta too. Or group by columns whose categories or bounds the "
+                "card lists."
+            ),
             part="delta",
         )
     return Pricing(ApproxDP(epsilon=epsilon, delta=delta), measures, _threshold(plan, measures, delta))
@@ -155,7 +154,9 @@ def moves_of(
     private = {column for column, _ in statement.private}
     if not isinstance(measure, Total) or private.isdisjoint(fields_in(measure)):
         return moved
-    return replace(moved, each=tuple(item if item.l1 else _ONE_STEP for item in moved.each))
+    why = say("nobody moves it within the bounds found; it is noised as if by one step")
+    one_step = Sensitivity(Fraction(1), Fraction(1), why)
+    return replace(moved, each=tuple(item if item.l1 else one_step for item in moved.each))
 
 
 def price_gaussian(
@@ -192,10 +193,13 @@ def candidates_of(measure: Measure) -> tuple[int, int] | None:
 def require_bounds(statement: Statement) -> None:
     """Whoever searches for private bounds prices the statement that they give."""
     if statement.searched:
-        names = ", ".join(f"'{statement.called(column)}'" for column in statement.searched)
+        names = ", ".join(say("'{name}'", name=statement.called(column)) for column in statement.searched)
         raise QueryRefused(
-            f"the bounds of {names} are private, and only a single question, asked at an epsilon, searches for them. "
-            'Write CLAMP(column, low, high) here, or ask with: discreet query "…" --epsilon E',
+            say(
+                "the bounds of {names} are private, and only a single question, asked at an epsilon, searches "
+                'for them. Write CLAMP(column, low, high) here, or ask with: discreet query "…" --epsilon E',
+                names=names,
+            ),
             part="bounds",
         )
 
@@ -204,8 +208,10 @@ def _require_noise(moved: Sequence[Sensitivities], cards: Mapping[str, Card]) ->
     fixed = any(item.l1 == 0 for found in moved for item in found.each)
     if fixed and not all(card.exact_public for card in cards.values()):
         raise QueryRefused(
-            "this count is fixed by what is public, so noise would protect nobody and an exact answer is not "
-            "given. If it may be published exactly, the card says `exact_public: true`."
+            say(
+                "this count is fixed by what is public, so noise would protect nobody and an exact answer is not "
+                "given. If it may be published exactly, the card says `exact_public: true`."
+            )
         )
 
 
@@ -235,8 +241,12 @@ def _split(statement: Statement, epsilon: Decimal, moved: Sequence[Sensitivities
     split = split_units(statement, noisy, to_units(epsilon))
     if not all(split[index] for index in noisy):
         raise QueryRefused(
-            f"epsilon {text(epsilon)} is shared by {len(noisy)} measures, and a share is at least 1e-9. Ask with a "
-            "larger epsilon, or for fewer outputs.",
+            say(
+                "epsilon {epsilon} is shared by {count} measures, and a share is at least 1e-9. Ask with a "
+                "larger epsilon, or for fewer outputs.",
+                epsilon=text(epsilon),
+                count=len(noisy),
+            ),
             part="epsilon",
         )
     return [from_units(part) for part in split]
@@ -248,7 +258,7 @@ def _checked_shares(shares: Sequence[Decimal], whole: Decimal, moved: Sequence[S
     if [bool(share) for share in given] != needs or (any(needs) and sum(given) != whole):
         raise ParameterInvalid(
             parameter="shares",
-            rule="must give every measure that needs noise a part, and no other, and add up to the whole",
+            rule=say("must give every measure that needs noise a part, and no other, and add up to the whole"),
             given=", ".join(text(share) for share in given),
         )
     return given

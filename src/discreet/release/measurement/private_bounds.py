@@ -20,6 +20,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Final
 
+from discreet.catalogue import say
 from discreet.errors import ParameterInvalid
 from discreet.guarantees import from_units, text, to_units
 from discreet.mechanisms import DiscreteLaplace
@@ -100,7 +101,7 @@ def split(epsilon: Decimal) -> tuple[Decimal, Decimal]:
     if search < 1:
         raise ParameterInvalid(
             parameter="epsilon",
-            rule="must be at least 2e-9 where bounds are private, because half of it finds them",
+            rule=say("must be at least 2e-9 where bounds are private, because half of it finds them"),
             given=text(epsilon),
         )
     return from_units(search), from_units(units - search)

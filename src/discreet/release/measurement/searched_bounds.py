@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, cast
 
+from discreet.catalogue import say
 from discreet.errors import ParameterInvalid, QueryRefused
 from discreet.guarantees import CentralGuarantee, PureDP, from_units, text, to_units
 from discreet.mechanisms import DiscreteLaplace
@@ -95,8 +96,11 @@ def price_searching(statement: Statement, cards: Mapping[str, Card], *, epsilon:
     """
     if statement.plan.open:
         raise QueryRefused(
-            f"the bounds of {_named(statement)} are private, and a question that finds bounds cannot also find its "
-            "keys. Group by columns whose categories the card lists, or write CLAMP(column, low, high)."
+            say(
+                "the bounds of {columns} are private, and a question that finds bounds cannot also find its keys. "
+                "Group by columns whose categories the card lists, or write CLAMP(column, low, high).",
+                columns=_named(statement),
+            )
         )
     search, remaining = split(epsilon)
     widest, farthest = _farthest(statement, cards, remaining)
@@ -118,7 +122,15 @@ def _farthest(statement: Statement, cards: Mapping[str, Card], remaining: Decima
         most = max(2 * len(farthest.plan.measures), apart)
         share = to_units(remaining) // most
         if not share:
-            raise _too_small(remaining, "answering within bounds", f"{most} measures")
+            raise QueryRefused(
+                say(
+                    "epsilon {epsilon} for answering within bounds is shared by {count} measures, and a share is at "
+                    "least 1e-9. Ask with a larger epsilon.",
+                    epsilon=text(remaining),
+                    count=most,
+                ),
+                part="epsilon",
+            )
         try:
             require_drawable(farthest, cards, share=from_units(share))
             return widest, farthest
@@ -148,16 +160,16 @@ def _search(statement: Statement, column: Identity, share: Decimal, cards: Mappi
 def _shares(search: Decimal, columns: int) -> list[Decimal]:
     part, rest = divmod(to_units(search), columns)
     if not part:
-        raise _too_small(search, "finding bounds", f"{columns} columns")
+        raise QueryRefused(
+            say(
+                "epsilon {epsilon} for finding bounds is shared by {count} columns, and a share is at least 1e-9. Ask "
+                "with a larger epsilon.",
+                epsilon=text(search),
+                count=columns,
+            ),
+            part="epsilon",
+        )
     return [from_units(part + (rest if index == columns - 1 else 0)) for index in range(columns)]
-
-
-def _too_small(epsilon: Decimal, purpose: str, shared_by: str) -> QueryRefused:
-    return QueryRefused(
-        f"epsilon {text(epsilon)} for {purpose} is shared by {shared_by}, and a share is at least 1e-9. Ask with a "
-        "larger epsilon.",
-        part="epsilon",
-    )
 
 
 def answer_bounded(cards: Mapping[str, Card], searching: Searching, engine: Engine) -> Noisy:
@@ -181,4 +193,4 @@ def ends_of(bounds: Mapping[Identity, SearchedBounds]) -> Found:
 
 
 def _named(statement: Statement) -> str:
-    return ", ".join(f"'{statement.called(column)}'" for column in statement.searched)
+    return ", ".join(say("'{name}'", name=statement.called(column)) for column in statement.searched)

@@ -12,6 +12,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from discreet.cards import Record, SchemaReader, parse_yaml, read_yaml_text
+from discreet.catalogue import Phrase, say
 from discreet.errors import ParameterInvalid, WorkloadInvalid
 from discreet.guarantees import as_given
 from discreet.paths import as_path
@@ -40,7 +41,9 @@ class WorkloadQuestion:
     def __post_init__(self) -> None:
         if self.within and self.share is not None:
             raise ParameterInvalid(
-                parameter=f"question '{self.name}'", rule="has a target (within) or a share", given="both"
+                parameter=Phrase("question '{name}'", name=self.name),
+                rule=say("has a target (within) or a share"),
+                given=say("both"),
             )
 
 
@@ -59,8 +62,8 @@ class Workload:
         if not 1 <= len(names) <= MOST_QUESTIONS or len(set(names)) < len(names):
             raise ParameterInvalid(
                 parameter="questions",
-                rule=f"must be 1 to {MOST_QUESTIONS:,}, with different names",
-                given=f"{len(names):,}, {len(set(names)):,} of them different",
+                rule=say("must be 1 to {most:,}, with different names", most=MOST_QUESTIONS),
+                given=say("{count:,}, {different:,} of them different", count=len(names), different=len(set(names))),
             )
 
 
@@ -75,7 +78,7 @@ def take_workload(given: object) -> Workload:
         return read_workload(as_path(given, "workload"))
     if not isinstance(given, Workload):
         raise ParameterInvalid(
-            parameter="workload", rule="must be a workload, or the path of its file", given=as_given(given)
+            parameter="workload", rule=say("must be a workload, or the path of its file"), given=as_given(given)
         )
     return given
 
@@ -94,9 +97,9 @@ def _build_workload(reader: SchemaReader, found: Record) -> Workload | None:
     tasks: dict[str, WorkloadQuestion] = {}
     for record in found["questions"] or ():
         if record["within"] and record["share"] is not None:
-            reader.note(record.nodes["share"].line, "a question has a target (within) or a share, not both")
+            reader.note(record.nodes["share"].line, say("a question has a target (within) or a share, not both"))
         elif record["name"] in tasks:
-            reader.note(record.node.line, f"two questions are named '{record['name']}'")
+            reader.note(record.node.line, say("two questions are named '{name}'", name=record["name"]))
         elif record.whole:
             tasks[record["name"]] = _build_question(record)
     if not reader.is_clean():

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from discreet.catalogue import Phrase, say
 from discreet.errors import QueryRefused
 from discreet.ledger import Ledger, Receipt
 from discreet.release.ask import Ask
@@ -19,7 +20,7 @@ from discreet.release.measurement.descriptions import ledger_mechanisms
 from discreet.release.measurement.noisy_measures import Noisy
 from discreet.release.pipeline import Charge, OpenEngine, Passage, Request, check_terms, release, require_active
 from discreet.release.question import dress, open_for, settled
-from discreet.results import Amount, Charged, Claim, Labels, Release, ReleaseKind, Source
+from discreet.results import Amount, Charged, Claim, Release, ReleaseKind, Source
 
 __all__ = ["run_workload"]
 
@@ -58,7 +59,7 @@ class _Workload(Passage[Receipt, list[Noisy], bytes, Release]):
 
     def check(self, ledger: Ledger) -> None:
         if self.plan.shortfall is not None:
-            raise QueryRefused(f"{self.plan.shortfall} Nothing was released or charged.")
+            raise QueryRefused(say("{shortfall} Nothing was released or charged.", shortfall=self.plan.shortfall))
         for asked in self.asks:
             check_terms(list(asked.cards.values()), ledger)
 
@@ -120,7 +121,7 @@ def _dressed(
     first, names = asks[0], ", ".join(parts)
     return Release(
         kind=ReleaseKind.WORKLOAD,
-        title=Labels(f"Workload: {names}", f"Lot de questions : {names}"),
+        title=Phrase("Workload: {names}", names=names),
         claim=Claim(receipt.charge, first.population, first.dataset.card.unit, first.dataset.card.neighbours),
         settlement=whole,
         source=Source(

@@ -8,6 +8,7 @@ from typing import Final, Literal, cast
 
 from sqlglot import exp
 
+from discreet.catalogue import say
 from discreet.errors import QueryRefused
 from discreet.sql.algebra import Field, Identity, Measure, Rows, Units
 from discreet.sql.outputs import Arithmetic, Constant, Magnitude, Output, Pick, fixed_value
@@ -64,7 +65,9 @@ class Aggregates:
         given = literal(node)
         if given is not None:
             if given.quoted or given.number is None:
-                raise QueryRefused("an output is an aggregate, a key, or arithmetic on aggregates; received a text.")
+                raise QueryRefused(
+                    say("an output is an aggregate, a key, or arithmetic on aggregates; received a text.")
+                )
             return Constant(given.number)
         if is_aggregate(node):
             return self._aggregate(node)
@@ -79,7 +82,7 @@ class Aggregates:
                 sign = cast(Sign, _SIGNS[type(node)])
                 left, right = self.output(node.this), self.output(node.expression)
                 if sign == "/" and fixed_value(right) == 0:
-                    raise QueryRefused("the statement divides by 0.")
+                    raise QueryRefused(say("the statement divides by 0."))
                 return Arithmetic(sign, left, right)
             case exp.Abs():
                 only(node, "this")
@@ -90,15 +93,17 @@ class Aggregates:
                 return Pick(isinstance(node, exp.Least), parts)
             case exp.Column():
                 name = self._scope.column(node).text
-                raise QueryRefused(f"'{name}' is selected but not in GROUP BY; single rows are never shown.")
-        raise refuse(node, "an output")
+                raise QueryRefused(
+                    say("'{name}' is selected but not in GROUP BY; single rows are never shown.", name=name)
+                )
+        raise refuse(node, say("an output"))
 
     def _aggregate(self, node: exp.Expression) -> Output:
         name, text = call_name(node), node.sql()
         if isinstance(node, exp.Count):
             return self.count(self._count(node), text)
         if name not in _OF_NUMBERS:
-            raise refuse(node, "an output")
+            raise refuse(node, say("an output"))
         share = self._share(node)
         return self.take(name, self._argument(node), text, share)
 
@@ -109,14 +114,21 @@ class Aggregates:
             given, most, example = literal(node.args["quantile"]), Fraction(1), "QUANTILE(age, 0.9)"
         elif name == "TRIMMED_AVG":
             if "smooth" not in self._admit:
-                raise QueryRefused(TRIMMED_ONLY, part="TRIMMED_AVG")
+                raise QueryRefused(str(TRIMMED_ONLY), part="TRIMMED_AVG")
             given = literal(node.expressions[1]) if len(node.expressions) == 2 else None
             most, example = Fraction(1, 2), "TRIMMED_AVG(age, 0.1)"
         else:
             return None
         share = given.number if given is not None and not given.quoted else None
         if share is None or not 0 < share < most:
-            raise QueryRefused(f"{name} takes a share between 0 and {float(most):g}, as in {example}.")
+            raise QueryRefused(
+                say(
+                    "{name} takes a share between 0 and {most:g}, as in {example}.",
+                    name=name,
+                    most=float(most),
+                    example=example,
+                )
+            )
         return share
 
     def _argument(self, node: exp.Expression) -> Typed:
@@ -124,17 +136,17 @@ class Aggregates:
         name = call_name(node)
         if isinstance(node, exp.Anonymous):
             if len(node.expressions) != 1 + (name == "TRIMMED_AVG"):
-                raise QueryRefused(f"{name} takes one expression.")
+                raise QueryRefused(say("{name} takes one expression.", name=name))
             inner = node.expressions[0]
         else:
             only(node, "this", "quantile")
             inner = node.this
         if isinstance(inner, exp.Distinct):
             raise QueryRefused(
-                "DISTINCT is answered for the unit alone, as COUNT(DISTINCT person_id).", part="DISTINCT"
+                say("DISTINCT is answered for the unit alone, as COUNT(DISTINCT person_id)."), part="DISTINCT"
             )
         if any(is_aggregate(part) for part in inner.walk()):
-            raise QueryRefused("an aggregate cannot stand inside another.")
+            raise QueryRefused(say("an aggregate cannot stand inside another."))
         return self._scope.value(inner)
 
     # --- aggregates -------------------------------------------------------------------------------------------------
@@ -147,7 +159,7 @@ class Aggregates:
         """The aggregate of that name of a number; `share` is the rank of a quantile, the cut of a trimmed mean."""
         written = require_number(value, name)
         if written.sort is ValueSort.NOTHING:
-            raise QueryRefused(f"{name}(NULL) is always NULL.")
+            raise QueryRefused(say("{name}(NULL) is always NULL.", name=name))
         weight = self._weight() if name == "WAVG" else None
         usual = self._usual.get(written.value.column) if isinstance(written.value, Field) else None
         return self._measures.take(WrittenAggregate(name, text, written, share, weight, usual))
@@ -162,8 +174,10 @@ class Aggregates:
             if len(inner.expressions) == 1 and self._scope.value(inner.expressions[0]).sort is ValueSort.UNIT:
                 return Units()
             raise QueryRefused(
-                "COUNT(DISTINCT …) is answered for the unit alone: how many values a column takes is decided by rare "
-                "rows. GROUP BY the column instead.",
+                say(
+                    "COUNT(DISTINCT …) is answered for the unit alone: how many values a column takes is decided by "
+                    "rare rows. GROUP BY the column instead."
+                ),
                 part="DISTINCT",
             )
         return Rows(self._scope.counted(inner))
@@ -171,6 +185,15 @@ class Aggregates:
     def _weight(self) -> Typed:
         weights = {weight.value: weight for table in self._scope.tables for weight in table.weights}
         if len(weights) != 1:
-            found = "no table here has a weight in its card" if not weights else "several tables here have a weight"
-            raise QueryRefused(f"WAVG needs the survey weight, and {found}. Write SUM(w * x) / SUM(w) instead.")
+            raise QueryRefused(
+                say(
+                    "WAVG needs the survey weight, and several tables here have a weight. Write SUM(w * x) / SUM(w) "
+                    "instead."
+                )
+                if weights
+                else say(
+                    "WAVG needs the survey weight, and no table here has a weight in its card. Write SUM(w * x) / "
+                    "SUM(w) instead."
+                )
+            )
         return next(iter(weights.values()))

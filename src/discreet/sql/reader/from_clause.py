@@ -14,6 +14,7 @@ from typing import Final, Protocol
 from sqlglot import exp
 
 from discreet.cards import Card
+from discreet.catalogue import say, say_list
 from discreet.errors import QueryRefused
 from discreet.sql.algebra import (
     Condition,
@@ -49,7 +50,6 @@ __all__ = ["DEEPEST_TABLES", "MOST_JOINS", "Catalogue", "From", "Tables", "is_ag
 MOST_JOINS: Final = 5
 DEEPEST_TABLES: Final = 8
 
-_PER_UNIT: Final = "COUNT, SUM, MIN and MAX"
 _AGGREGATES: Final = (exp.AggFunc, exp.Median, exp.Quantile)
 _OWN_AGGREGATES: Final = frozenset({"TRIMMED_AVG", "VAR", "WAVG"})
 
@@ -92,10 +92,10 @@ class Tables:
         named = {**named, **self._with(select)}
         source = select.args.get("from_")
         if source is None:
-            raise QueryRefused(f"the statement names no dataset. {FORM}")
+            raise QueryRefused(say("the statement names no dataset. {form}", form=FORM))
         joins = list(select.args.get("joins") or [])
         if len(joins) > MOST_JOINS:
-            raise QueryRefused(f"at most {MOST_JOINS} joins are answered.", part="JOIN")
+            raise QueryRefused(say("at most {most} joins are answered.", most=MOST_JOINS), part="JOIN")
         first = source.this
         if joins and isinstance(self._public(first, named), PublicTable):
             first, joins[0] = joins[0].this, _with_table(joins[0], first)
@@ -123,7 +123,7 @@ class Tables:
             only(table.args["alias"], "this")
             name = derived_name(table.args["alias"].this)
             if name in result:
-                raise QueryRefused(f"WITH names '{name}' twice.")
+                raise QueryRefused(say("WITH names '{name}' twice.", name=name))
             if not isinstance(table.this, exp.Select):
                 raise refuse(table.this, "WITH")
             result[name] = table.this
@@ -143,8 +143,12 @@ class Tables:
         found = self._catalogue.find(name)
         if isinstance(found, PublicTable):
             raise QueryRefused(
-                f"'{name}' is a public table: read it directly. A question joins it to a dataset, as in "
-                f"FROM dataset JOIN {name} ON dataset.column = {name}.{found.key}."
+                say(
+                    "'{name}' is a public table: read it directly. A question joins it to a dataset, as in FROM "
+                    "dataset JOIN {name} ON dataset.column = {name}.{key}.",
+                    name=name,
+                    key=found.key,
+                )
             )
         return self._dataset(found, shown)
 
@@ -154,8 +158,12 @@ class Tables:
         for other in others:
             if other.population != card.population:
                 raise QueryRefused(
-                    f"'{other.dataset}' and '{card.dataset}' are of different populations; only datasets of one "
-                    "population share units and can be asked together."
+                    say(
+                        "'{one}' and '{other}' are of different populations; only datasets of one population share "
+                        "units and can be asked together.",
+                        one=other.dataset,
+                        other=card.dataset,
+                    )
                 )
         self.cards[card.dataset] = card
         version = found.version if others else 0
@@ -174,21 +182,30 @@ class Tables:
     def _derived(self, select: exp.Select, shown: str, named: Mapping[str, exp.Select]) -> From:
         if select.args.get("limit") or select.args.get("order") or select.args.get("offset"):
             raise QueryRefused(
-                "ORDER BY and LIMIT inside a derived table would choose rows by confidential values; use them on the "
-                "outer statement, where they work on noisy outputs."
+                say(
+                    "ORDER BY and LIMIT inside a derived table would choose rows by confidential values; use them on "
+                    "the outer statement, where they work on noisy outputs."
+                )
             )
         only(select, "expressions", "from_", "joins", "where", "group", "having", "with_")
         self._depth += 1
         if self._depth > DEEPEST_TABLES:
-            raise QueryRefused(f"derived tables nest deeper than {DEEPEST_TABLES}. Write the statement more plainly.")
+            raise QueryRefused(
+                say(
+                    "derived tables nest deeper than {deepest}. Write the statement more plainly.",
+                    deepest=DEEPEST_TABLES,
+                )
+            )
         below = self.read(select, named)
         self._depth -= 1
         if select.args.get("group") is not None:
             return self._per_unit(select, below, shown)
         if select.args.get("having") is not None or any(map(is_aggregate, _outside_subqueries(select))):
             raise QueryRefused(
-                "a derived table aggregates per unit: GROUP BY the unit's column, as in "
-                "(SELECT person_id, COUNT(*) AS n FROM visits GROUP BY person_id)."
+                say(
+                    "a derived table aggregates per unit: GROUP BY the unit's column, as in (SELECT person_id, "
+                    "COUNT(*) AS n FROM visits GROUP BY person_id)."
+                )
             )
         scope = Scope(below.tables)
         outputs = [(name, scope.value(node)) for name, node in _named(select)]
@@ -202,7 +219,7 @@ class Tables:
         inner = Scope(below.tables)
         keys = [inner.column(node) for node in group.expressions]
         if not any(key.sort is ValueSort.UNIT for key in keys):
-            raise QueryRefused("a derived table aggregates per unit: its GROUP BY names the unit's column.")
+            raise QueryRefused(say("a derived table aggregates per unit: its GROUP BY names the unit's column."))
         facts = facts_of(below.relation, self.cards)
         reader = _UnitReader(inner, self.identities)
         columns: dict[str, Typed] = {}
@@ -214,8 +231,11 @@ class Tables:
                 columns[name] = replace(key, value=reader.field(Largest(key.value)))
             else:
                 raise QueryRefused(
-                    f"a derived table has one row per unit, and '{key.text}' can differ between a unit's rows. Group "
-                    "by the unit alone, or also by columns that the card declares public."
+                    say(
+                        "a derived table has one row per unit, and '{column}' can differ between a unit's rows. Group "
+                        "by the unit alone, or also by columns that the card declares public.",
+                        column=key.text,
+                    )
                 )
         upper = Scope([ScopedTable(table.name, columns) for table in below.tables], aggregate=reader.read)
         outputs = [(name, upper.value(node)) for name, node in _named(select)]
@@ -232,12 +252,12 @@ class Tables:
         """A relation with exactly the named columns; its unit is visible when it was selected."""
         names = [name for name, _ in outputs]
         if len(set(names)) < len(names):
-            raise QueryRefused("two columns of a derived table have the same name. Give one an alias with AS.")
+            raise QueryRefused(say("two columns of a derived table have the same name. Give one an alias with AS."))
         columns = {name: replace(typed, text=name) for name, typed in outputs if typed.identifies}
         made: dict[Identity, tuple[str, Typed]] = {}
         for name, typed in outputs:
             if typed.sort is ValueSort.NOTHING:
-                raise QueryRefused(f"column '{name}' of a derived table is always NULL.")
+                raise QueryRefused(say("column '{name}' of a derived table is always NULL.", name=name))
             if not typed.identifies:
                 made[self.identities.new(name)] = name, typed
         derived = Derive(relation, tuple((identity, typed.value) for identity, (_, typed) in made.items()))
@@ -252,9 +272,11 @@ class Tables:
     def _join(self, left: From, join: exp.Expression, named: Mapping[str, exp.Select]) -> From:
         only(join, "this", "on", "using", "kind")
         if str(join.args.get("kind") or "INNER").upper() != "INNER":
-            raise QueryRefused(f"{join.args['kind']} JOIN is not answered; only inner joins are.", part="JOIN")
+            raise QueryRefused(
+                say("{kind} JOIN is not answered; only inner joins are.", kind=join.args["kind"]), part="JOIN"
+            )
         if isinstance(left.relation, KeyJoin):
-            raise QueryRefused("a join on a key is the only one of its sort and the last; write others before it.")
+            raise QueryRefused(say("a join on a key is the only one of its sort and the last; write others before it."))
         table = self._public(join.this, named)
         if table is not None:
             return self._look_up(left, join, table)
@@ -270,7 +292,9 @@ class Tables:
         if ELASTIC not in self._admit:
             raise key_join_refused()
         if self._depth:
-            raise QueryRefused("a join on a key stands in the outer statement, not in a derived table.", part="JOIN")
+            raise QueryRefused(
+                say("a join on a key stands in the outer statement, not in a derived table."), part="JOIN"
+            )
         joined = join_on_key(left.relation, right.relation, ours, theirs, self.cards)
         return From(joined, (*left.tables, *right.tables))
 
@@ -278,29 +302,35 @@ class Tables:
         common = {scan.dataset for scan in scans(left.relation)} & {scan.dataset for scan in scans(right.relation)}
         if common:
             raise QueryRefused(
-                f"'{min(common)}' is joined with itself. Aggregate it once per unit, with all the columns needed.",
+                say(
+                    "'{dataset}' is joined with itself. Aggregate it once per unit, with all the columns needed.",
+                    dataset=min(common),
+                ),
                 part="JOIN",
             )
         names = {table.name for table in left.tables}
         for table in right.tables:
             if table.name in names:
-                raise QueryRefused(f"two tables are called '{table.name}'. Give one an alias.")
+                raise QueryRefused(say("two tables are called '{name}'. Give one an alias.", name=table.name))
 
     def _check_units(self, left: From, right: From) -> None:
         """Numbers of rows say nothing of who is who: one row less in a file would pair all others anew."""
         names = {scan.dataset for side in (left, right) for scan in scans(side.relation)}
         if any(self.cards[name].unit_type == "row" for name in names):
-            shown = " and ".join(f"'{name}'" for name in sorted(names))
+            shown = say_list([say("'{name}'", name=name) for name in sorted(names)])
             raise QueryRefused(
-                f"{shown} take each row for a unit of its own, so a row of "
-                "one belongs to no row of the other. Ask about each alone, or name an id column in the cards.",
+                say(
+                    "{datasets} take each row for a unit of its own, so a row of one belongs to no row of the other. "
+                    "Ask about each alone, or name an id column in the cards.",
+                    datasets=shown,
+                ),
                 part="JOIN",
             )
 
     def _look_up(self, left: From, join: exp.Expression, table: PublicTable) -> From:
         shown = _alias(join.this) or table.name
         if any(known.name == shown for known in left.tables):
-            raise QueryRefused(f"two tables are called '{shown}'. Give one an alias.")
+            raise QueryRefused(say("two tables are called '{name}'. Give one an alias.", name=shown))
         indices = [index for index, column in enumerate(table.columns) if column.name.lower() != table.key.lower()]
         made = {index: self.identities.new(f"{shown}.{table.columns[index].name}") for index in indices}
         columns = {
@@ -311,9 +341,13 @@ class Tables:
         right = From(left.relation, (ScopedTable(shown, {**columns, table.key.lower(): key}),))
         ours, theirs = _sides(join, left, right)
         if theirs is not key:
-            raise QueryRefused(f"public table '{table.name}' is joined on its unique key, '{table.key}'.")
+            raise QueryRefused(
+                say("public table '{name}' is joined on its unique key, '{key}'.", name=table.name, key=table.key)
+            )
         if ours.sort not in {ValueSort.CATEGORY, ValueSort.NUMBER}:
-            raise QueryRefused(f"a public table is joined on a category or a number; '{ours.text}' is neither.")
+            raise QueryRefused(
+                say("a public table is joined on a category or a number; '{column}' is neither.", column=ours.text)
+            )
         entries: dict[int, tuple[int | None, ...]] = {}
         for position, entry in enumerate(table.values(table.key)):
             stored = stored_key(ours, table.column(table.key), entry)
@@ -352,7 +386,13 @@ class _UnitReader:
             only(node, "this", "big_int")
             return Typed(self.field(Tally(self._counted(node.this))), ValueSort.NUMBER, text)
         if not isinstance(node, exp.Sum | exp.Min | exp.Max):
-            raise QueryRefused(f"per unit, {_PER_UNIT} are answered; received {call_name(node)}.", part=call_name(node))
+            raise QueryRefused(
+                say(
+                    "per unit, COUNT, SUM, MIN and MAX are answered; received {given}.",
+                    given=call_name(node),
+                ),
+                part=call_name(node),
+            )
         only(node, "this")
         inner = require_number(self._inner.value(node.this), call_name(node))
         made: UnitAggregate = UnitTotal(inner.value)
@@ -364,7 +404,7 @@ class _UnitReader:
         if isinstance(node, exp.Star):
             return None
         if isinstance(node, exp.Distinct):
-            raise QueryRefused("COUNT(DISTINCT …) is not answered per unit.", part="DISTINCT")
+            raise QueryRefused(say("COUNT(DISTINCT …) is not answered per unit."), part="DISTINCT")
         return self._inner.counted(node)
 
 
@@ -382,7 +422,9 @@ def _sides(join: exp.Expression, left: From, right: From) -> tuple[Typed, Typed]
     while isinstance(on, exp.Paren):
         on = on.this
     if not isinstance(on, exp.EQ) or not isinstance(on.this, exp.Column) or not isinstance(on.expression, exp.Column):
-        raise QueryRefused("a join equates one column of each table, as in ON a.person_id = b.person_id.", part="JOIN")
+        raise QueryRefused(
+            say("a join equates one column of each table, as in ON a.person_id = b.person_id."), part="JOIN"
+        )
     new = {table.name for table in right.tables}
     first, second = on.this, on.expression
     if _names_table(first, new) or _names_table(second, {table.name for table in left.tables}):
@@ -398,7 +440,10 @@ def _names_table(column: exp.Expression, names: set[str]) -> bool:
 def _table_name(node: exp.Expression) -> str:
     if not isinstance(node, exp.Table) or not isinstance(node.this, exp.Identifier):
         raise QueryRefused(
-            f"FROM takes the name of a dataset or a derived table; files and functions are not read. {FORM}"
+            say(
+                "FROM takes the name of a dataset or a derived table; files and functions are not read. {form}",
+                form=FORM,
+            )
         )
     only(node, "this", "alias")
     return identifier(node.this).lower()
@@ -428,9 +473,9 @@ def _named(select: exp.Select) -> list[tuple[str, exp.Expression]]:
         elif isinstance(node, exp.Column):
             result.append((identifier(node.this).lower(), node))
         elif isinstance(node, exp.Star):
-            raise QueryRefused("SELECT * is not answered in a derived table; name its columns.", part="*")
+            raise QueryRefused(say("SELECT * is not answered in a derived table; name its columns."), part="*")
         else:
-            raise QueryRefused(f"column {index} of a derived table needs a name: … AS name.")
+            raise QueryRefused(say("column {index} of a derived table needs a name: … AS name.", index=index))
     return result
 
 
@@ -441,7 +486,7 @@ def _outside_subqueries(select: exp.Select) -> list[exp.Expression]:
 def read_conditions(where: exp.Expression, scope: Scope) -> tuple[Condition, ...]:
     """What WHERE says of a row: the operands of its AND, or the whole of it."""
     if any(is_aggregate(part) for part in where.walk()):
-        raise QueryRefused("an aggregate cannot stand in WHERE; use HAVING.", part="WHERE")
+        raise QueryRefused(say("an aggregate cannot stand in WHERE; use HAVING."), part="WHERE")
     return tuple(map(scope.condition, chain(where) if isinstance(where, exp.And) else (where,)))
 
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Final, cast
 
 from discreet.cards import Card
+from discreet.catalogue import say
 from discreet.errors import QueryRefused
 from discreet.sql.algebra import (
     Derive,
@@ -76,20 +77,26 @@ class Grouping:
         """One more key, under a name of its own where it has one; or a refusal of what no cell may be known by."""
         if typed.identifies:
             raise QueryRefused(
-                f"'{typed.text}' identifies the protected unit; single units are never shown. Group by it inside a "
-                "derived table and ask about all of them."
+                say(
+                    "'{column}' identifies the protected unit; single units are never shown. Group by it inside a "
+                    "derived table and ask about all of them.",
+                    column=typed.text,
+                )
                 if typed.sort is ValueSort.UNIT
-                else f"'{typed.text}' identifies people; it cannot be asked about."
+                else say("'{column}' identifies people; it cannot be asked about.", column=typed.text)
             )
         if typed.fine:
             raise QueryRefused(
-                f"GROUP BY needs a column whose values are listed in the card; '{typed.text}' is a measured number. "
-                "Cut it into bands, as in CASE WHEN x < 10 THEN 'low' ELSE 'high' END."
+                say(
+                    "GROUP BY needs a column whose values are listed in the card; '{column}' is a measured number. Cut "
+                    "it into bands, as in CASE WHEN x < 10 THEN 'low' ELSE 'high' END.",
+                    column=typed.text,
+                )
             )
         if typed.sort is ValueSort.NOTHING or typed.fixed is not None:
-            raise QueryRefused("GROUP BY needs a column.")
+            raise QueryRefused(say("GROUP BY needs a column."))
         if typed.value in [key.value for key in self.keys]:
-            raise QueryRefused("a column stands twice in GROUP BY.")
+            raise QueryRefused(say("a column stands twice in GROUP BY."))
         if typed.sort is ValueSort.NUMBER and not isinstance(typed.value, Field):
             typed = replace(typed, domain=domain_of(span_of(typed.value, self._facts)))
         self.keys.append(typed if name is None else replace(typed, text=name))
@@ -142,7 +149,11 @@ class Grouping:
             if domain is not None:
                 if domain.high - domain.low >= MOST_CELLS:
                     raise QueryRefused(
-                        f"'{typed.text}' can take more than {MOST_CELLS:,} values; group by a coarser one."
+                        say(
+                            "'{column}' can take more than {most:,} values; group by a coarser one.",
+                            column=typed.text,
+                            most=MOST_CELLS,
+                        )
                     )
                 cells = (*range(domain.low, domain.high + 1), *((None,) if domain.nullable else ()))
             whole.append(Key(cast(Field, value), cells))
@@ -150,8 +161,11 @@ class Grouping:
         for typed, key in zip(self.keys, keys, strict=True):
             if key.cells == ():
                 raise QueryRefused(
-                    f"the conditions leave no value of '{typed.text}', so the answer would have no row. Change WHERE, "
-                    "or leave the column out of GROUP BY.",
+                    say(
+                        "the conditions leave no value of '{column}', so the answer would have no row. Change WHERE, "
+                        "or leave the column out of GROUP BY.",
+                        column=typed.text,
+                    ),
                     part="WHERE",
                 )
         return relation, keys
@@ -183,7 +197,10 @@ def _pruned(relation: Relation, keys: tuple[Key, ...], measures: tuple[Measure, 
 def _check_size(plan: Plan) -> None:
     if not plan.open and plan.cell_count > MOST_CELLS:
         raise QueryRefused(
-            f"the answer would have {plan.cell_count:,} cells; at most {MOST_CELLS:,} are answered at once. "
-            "Group by fewer columns.",
+            say(
+                "the answer would have {cells:,} cells; at most {most:,} are answered at once. Group by fewer columns.",
+                cells=plan.cell_count,
+                most=MOST_CELLS,
+            ),
             cells=plan.cell_count,
         )

@@ -14,6 +14,7 @@ from typing import Final
 from sqlglot import exp
 
 from discreet.cards import Card
+from discreet.catalogue import Phrase, say
 from discreet.errors import QueryRefused
 from discreet.sql.algebra import (
     And,
@@ -42,7 +43,7 @@ __all__ = ["ELASTIC", "join_on_key", "keep", "restrict_count"]
 ELASTIC: Final = "elastic"
 """What a reader of statements must admit before it reads such a join."""
 
-_ONE_COUNT: Final = (
+_ONE_COUNT: Final = Phrase(
     "over a join on a key one COUNT(*) or COUNT(column) is asked, without groups, as in SELECT COUNT(*) FROM visits "
     "JOIN clinics ON visits.clinic_id = clinics.clinic_id WHERE clinics.beds > 10."
 )
@@ -57,8 +58,11 @@ def join_on_key(left: Relation, right: Relation, ours: Typed, theirs: Typed, car
             or key.fine
         ):
             raise QueryRefused(
-                f"a join on a key equates categories, integers or texts; '{key.text}' is none. Units are joined with "
-                "units.",
+                say(
+                    "a join on a key equates categories, integers or texts; '{column}' is none. Units are joined "
+                    "with units.",
+                    column=key.text,
+                ),
                 part="JOIN",
             )
     assert isinstance(ours.value, Field)
@@ -66,8 +70,12 @@ def join_on_key(left: Relation, right: Relation, ours: Typed, theirs: Typed, car
     _check_reference(_origin(left, ours.value), _origin(right, theirs.value), cards)
     if (ours.sort, ours.codes, ours.step) != (theirs.sort, theirs.codes, theirs.step):
         raise QueryRefused(
-            f"'{ours.text}' and '{theirs.text}' are not written alike. Give both the same kind in their cards, and the "
-            "same categories in the same order, or the same step.",
+            say(
+                "'{left}' and '{right}' are not written alike. Give both the same kind in their cards, and the "
+                "same categories in the same order, or the same step.",
+                left=ours.text,
+                right=theirs.text,
+            ),
             part="JOIN",
         )
     return KeyJoin(left, right, ours.value, theirs.value)
@@ -89,7 +97,7 @@ def _origin(relation: Relation, key: Field) -> tuple[str, str]:
         case Lookup(source, _, columns) if key.column not in columns:
             return _origin(source, key)
     raise QueryRefused(
-        "a join on a key equates two columns of cards as they are, not what was computed or looked up from them.",
+        say("a join on a key equates two columns of cards as they are, not what was computed or looked up from them."),
         part="JOIN",
     )
 
@@ -100,8 +108,14 @@ def _check_reference(ours: tuple[str, str], theirs: tuple[str, str], cards: Mapp
 
     if not references(ours, theirs) and not references(theirs, ours):
         raise QueryRefused(
-            f"no card says that '{'.'.join(ours)}' points at '{'.'.join(theirs)}'. If it does, write `references: "
-            f"{'.'.join(theirs)}` at column '{ours[1]}' in the card of '{ours[0]}'.",
+            say(
+                "no card says that '{ours}' points at '{theirs}'. If it does, write `references: {theirs}` at "
+                "column '{column}' in the card of '{dataset}'.",
+                ours=".".join(ours),
+                theirs=".".join(theirs),
+                column=ours[1],
+                dataset=ours[0],
+            ),
             part="JOIN",
         )
 
@@ -116,8 +130,10 @@ def keep(join: KeyJoin, condition: Condition, cards: Mapping[str, Card]) -> KeyJ
         index = next((index for index, known in enumerate(columns) if used <= known), None)
         if index is None:
             raise QueryRefused(
-                "a condition over a join on a key speaks of one side at a time; one here mixes columns of both. Join "
-                "conditions on single sides with AND.",
+                say(
+                    "a condition over a join on a key speaks of one side at a time; one here mixes columns of both. "
+                    "Join conditions on single sides with AND."
+                ),
                 part="WHERE",
             )
         sides[index].append(part)
@@ -136,10 +152,10 @@ def restrict_count(select: exp.Select, scope: Scope, join: KeyJoin, cards: Mappi
     clauses = ("group", "having", "order", "limit", "offset")
     outputs = [node.this if isinstance(node, exp.Alias) else node for node in select.expressions]
     if any(select.args.get(clause) for clause in clauses) or len(outputs) != 1 or not isinstance(outputs[0], exp.Count):
-        raise QueryRefused(_ONE_COUNT)
+        raise QueryRefused(str(_ONE_COUNT))
     only(outputs[0], "this", "big_int")
     inner = outputs[0].this
     if isinstance(inner, exp.Distinct):
-        raise QueryRefused(_ONE_COUNT, part="DISTINCT")
+        raise QueryRefused(str(_ONE_COUNT), part="DISTINCT")
     counted = None if isinstance(inner, exp.Star) else scope.counted(inner)
     return join if counted is None else keep(join, Not(IsNull(counted)), cards)

@@ -12,6 +12,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Final
 
+from discreet.catalogue import Phrase, say
 from discreet.errors import QueryRefused
 from discreet.sql.algebra import (
     Case,
@@ -50,6 +51,8 @@ Found = Mapping[Identity, tuple[int, int]]
 """The bounds found for each column, in whole steps."""
 
 _LARGEST_STEP: Final = 10**60
+_MIDDLE: Final = Phrase("the middle of its bounds")
+_UNITS_OF_KEYS: Final = Phrase("units of each key (to choose the keys)")
 
 
 class Measures:
@@ -91,7 +94,7 @@ class Measures:
         if open_keys:
             rows = self._facts.rows
             listed = {Units() if _stands_for_units(item, rows) else item: face for item, face in listed.items()}
-            listed.setdefault(Units(), MeasureFace("units of each key (to choose the keys)", Fraction(1)))
+            listed.setdefault(Units(), MeasureFace.of(_UNITS_OF_KEYS, Fraction(1)))
         return tuple(listed), tuple(listed.values())
 
     def take(self, written: Written) -> Noted | Mean | Spread:
@@ -108,15 +111,17 @@ class Measures:
         self._readings.setdefault(written, parts)
         return list(self._readings).index(written)
 
-    def _note(self, measure: Measure, text: str, step: Fraction = Fraction(1)) -> int:
+    def _note(self, measure: Measure, text: str | Phrase, step: Fraction = Fraction(1)) -> int:
         """The place of a measure, taken up when it is new. Counting what is always there counts the rows."""
         if isinstance(measure, Rows) and measure.value is not None and not span_of(measure.value, self._facts).nullable:
             measure, text = Rows(None), "COUNT(*)"
         if isinstance(measure, Units) and self._facts.rows == 1:
             measure = Rows(None)
         if max(step.numerator, step.denominator) > _LARGEST_STEP:
-            raise QueryRefused("the constants of an expression make numbers that are too large or too small to show.")
-        self._measures.setdefault(measure, MeasureFace(text, step))
+            raise QueryRefused(
+                say("the constants of an expression make numbers that are too large or too small to show.")
+            )
+        self._measures.setdefault(measure, MeasureFace.of(text, step))
         return list(self._measures).index(measure)
 
     # --- single measures --------------------------------------------------------------------------------------------
@@ -164,8 +169,11 @@ class Measures:
         span: Span = span_of(typed.value, self._facts)
         if not span.bounded or span.low is None or span.high is None:
             raise QueryRefused(
-                f"{typed.text} needs bounds for this. Add `bounds: [low, high]` to the column in the card, or write "
-                "CLAMP(column, low, high) in the statement.",
+                say(
+                    "{value} needs bounds for this. Add `bounds: [low, high]` to the column in the card, or write "
+                    "CLAMP(column, low, high) in the statement.",
+                    value=typed.text,
+                ),
                 part="bounds",
             )
         return span.low, span.high
@@ -173,10 +181,8 @@ class Measures:
     def _awaits_bounds(self, typed: Typed) -> bool:
         return not set(self.searched).isdisjoint(fields_in(typed.value))
 
-    def _middle_words(self, typed: Typed, middle: int) -> str:
-        if self._awaits_bounds(typed):
-            return "the middle of its bounds"
-        return _plain(middle * typed.step)
+    def _middle_words(self, typed: Typed, middle: int) -> str | Phrase:
+        return _MIDDLE if self._awaits_bounds(typed) else _plain(middle * typed.step)
 
     def _require_middles(self, typed: Typed, ends: tuple[int, int], made: Callable[[Value], Value]) -> None:
         """What is summed about a middle stays within 64 bits wherever bounds yet to be found will put that middle."""
@@ -190,7 +196,7 @@ class Measures:
         low, high = self._bounds(typed)
         middle = choose_centre(low, high, usual)
         self._require_middles(typed, (low, high), lambda centred: centred)
-        words = f"SUM({typed.text} − {self._middle_words(typed, middle)})"
+        words = Phrase("SUM({value} − {middle})", value=typed.text, middle=self._middle_words(typed, middle))
         total = self._note(Total(_centred(typed.value, middle)), words, typed.step)
         size = self._note(Rows(typed.value), f"COUNT({typed.text})")
         return Mean(
@@ -210,10 +216,16 @@ class Measures:
         self._require_middles(typed, (low, high), lambda centred: Times(weight.value, centred))
         centred = Times(weight.value, _centred(typed.value, middle))
         present = Case(((Not(IsNull(typed.value)), weight.value),), Nothing())
-        words = f"{weight.text} × ({typed.text} − {self._middle_words(typed, middle)})"
+        total = Phrase(
+            "SUM({weight} × ({value} − {middle}))",
+            weight=weight.text,
+            value=typed.text,
+            middle=self._middle_words(typed, middle),
+        )
+        size = Phrase("SUM({weight}) where {value} is there", weight=weight.text, value=typed.text)
         return Mean(
-            total=self._note(Total(centred), f"SUM({words})", weight.step * typed.step),
-            size=self._note(Total(present), f"SUM({weight.text}) where {typed.text} is there", weight.step),
+            total=self._note(Total(centred), total, weight.step * typed.step),
+            size=self._note(Total(present), size, weight.step),
             total_step=weight.step * typed.step,
             size_step=weight.step,
             centre=middle * typed.step,
@@ -227,16 +239,22 @@ class Measures:
         middle = choose_centre(low, high, None)
         if self._awaits_bounds(typed) and (high - low) ** 2 > WIDEST:
             raise QueryRefused(
-                f"{text} squares its values, and the bounds of {typed.text} are private: squares of all that a search "
-                "may find could leave 64-bit integers. Write CLAMP(column, low, high) inside.",
+                say(
+                    "{aggregate} squares its values, and the bounds of {value} are private: squares of all that a "
+                    "search may find could leave 64-bit integers. Write CLAMP(column, low, high) inside.",
+                    aggregate=text,
+                    value=typed.text,
+                ),
                 part="bounds",
             )
         self._require_middles(typed, (low, high), lambda centred: Times(centred, centred))
         centred = _centred(typed.value, middle)
-        shown = f"{typed.text} − {self._middle_words(typed, middle)}"
+        about = self._middle_words(typed, middle)
+        total = Phrase("SUM({value} − {middle})", value=typed.text, middle=about)
+        squares = Phrase("SUM(({value} − {middle})²)", value=typed.text, middle=about)
         return Spread(
-            total=self._note(Total(centred), f"SUM({shown})", typed.step),
-            squares=self._note(Total(Times(centred, centred)), f"SUM(({shown})²)", typed.step**2),
+            total=self._note(Total(centred), total, typed.step),
+            squares=self._note(Total(Times(centred, centred)), squares, typed.step**2),
             size=self._note(Rows(typed.value), f"COUNT({typed.text})"),
             step=typed.step,
             high=((high - low) * typed.step) ** 2 / 2,

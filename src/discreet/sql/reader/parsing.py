@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
@@ -17,6 +17,7 @@ import sqlglot
 from sqlglot import TokenType, exp
 from sqlglot.dialects.postgres import Postgres
 
+from discreet.catalogue import Phrase, say
 from discreet.errors import QueryRefused
 from discreet.sql.reader.slips import guess_function, read_mended
 
@@ -38,8 +39,8 @@ __all__ = [
 LONGEST_TEXT: Final = 10_000
 DEEPEST_NESTING: Final = 50
 MOST_NODES: Final = 2_000
-FORM: Final = "Ask: SELECT [keys,] aggregates FROM dataset [WHERE …] [GROUP BY keys] (docs/sql.md)."
-_SINGLE: Final = "the condition of a table is a single condition, as after WHERE in SQL."
+FORM: Final = Phrase("Ask: SELECT [keys,] aggregates FROM dataset [WHERE …] [GROUP BY keys] (docs/sql.md).")
+_SINGLE: Final = Phrase("the condition of a table is a single condition, as after WHERE in SQL.")
 
 # The parser warns of what it cannot read in its own words; ours stand in the refusal.
 logging.getLogger("sqlglot").disabled = True
@@ -47,14 +48,14 @@ logging.getLogger("sqlglot").disabled = True
 _NUMBER: Final = re.compile(r"-?(\d{1,30}(\.\d{0,30})?|\.\d{1,30})([eE][+-]?\d{1,2})?", re.ASCII)
 _ORDINARY: Final = re.compile(r"[a-z_][a-z0-9_]{0,62}", re.ASCII)
 _CHAINS: Final = (exp.And, exp.Or, exp.Add, exp.Sub)
-_WORDS: Final = {
+_WORDS: Final[Mapping[str, str | Phrase]] = {
     "from_": "FROM",
     "with_": "WITH",
-    "expressions": "a list",
-    "operation_modifiers": "a modifier",
+    "expressions": Phrase("a list"),
+    "operation_modifiers": Phrase("a modifier"),
     "windows": "WINDOW",
     "cluster": "CLUSTER BY",
-    "locks": "a lock",
+    "locks": Phrase("a lock"),
     "distinct": "DISTINCT",
     "group": "GROUP BY",
     "order": "ORDER BY",
@@ -62,9 +63,9 @@ _WORDS: Final = {
     "limit": "LIMIT",
     "offset": "OFFSET",
     "sample": "TABLESAMPLE",
-    "joins": "a join",
-    "db": "a schema",
-    "catalog": "a catalogue",
+    "joins": Phrase("a join"),
+    "db": Phrase("a schema"),
+    "catalog": Phrase("a catalogue"),
 }
 
 
@@ -109,10 +110,10 @@ def _parse_condition(text: str) -> exp.Expression:
         tokens = dialect.tokenize(text)
         parsed = dialect.parser().parse_into(exp.Condition, tokens, text)
     except Exception:
-        raise QueryRefused(_SINGLE, part="where") from None
+        raise QueryRefused(str(_SINGLE), part="where") from None
     condition = parsed[0]
     if not isinstance(condition, exp.Expression) or any(item.token_type is TokenType.SEMICOLON for item in tokens):
-        raise QueryRefused(_SINGLE, part="where")
+        raise QueryRefused(str(_SINGLE), part="where")
     _limit_tree(condition)
     return condition
 
@@ -122,32 +123,47 @@ def _parse(sql: str) -> exp.Select:
     try:
         statements = [statement for statement in sqlglot.parse(sql, dialect=_Reading) if statement is not None]
     except Exception:  # a parser may trip over what it was not made for, and its words are not ours
-        raise QueryRefused(f"the statement is not SQL that can be read. {FORM}") from None
+        raise QueryRefused(say("the statement is not SQL that can be read. {form}", form=FORM)) from None
     if len(statements) != 1:
-        raise QueryRefused(f"one statement is answered at a time; received {len(statements)}. {FORM}")
+        raise QueryRefused(
+            say("one statement is answered at a time; received {count}. {form}", count=len(statements), form=FORM)
+        )
     statement = statements[0]
     if not isinstance(statement, exp.Select):
-        raise QueryRefused(f"only SELECT is answered; received {statement.key.upper()}. {FORM}")
+        raise QueryRefused(
+            say("only SELECT is answered; received {given}. {form}", given=statement.key.upper(), form=FORM)
+        )
     _limit_tree(statement)
     return statement
 
 
 def _limit(sql: str) -> None:
     if len(sql) > LONGEST_TEXT:
-        raise QueryRefused(f"the statement has {len(sql):,} characters; at most {LONGEST_TEXT:,} are read.")
+        raise QueryRefused(
+            say(
+                "the statement has {count:,} characters; at most {most:,} are read.",
+                count=len(sql),
+                most=LONGEST_TEXT,
+            )
+        )
     depth = deepest = 0
     for character in sql:
         depth += (character == "(") - (character == ")")
         deepest = max(deepest, depth)
     if deepest > DEEPEST_NESTING:
-        raise QueryRefused(f"parentheses nest deeper than {DEEPEST_NESTING}. Write the statement more plainly.")
+        raise QueryRefused(
+            say(
+                "parentheses nest deeper than {deepest}. Write the statement more plainly.",
+                deepest=DEEPEST_NESTING,
+            )
+        )
 
 
 def _limit_tree(tree: exp.Expression) -> None:
     if sum(1 for _ in tree.walk()) > MOST_NODES:
-        raise QueryRefused(f"the statement has more than {MOST_NODES:,} parts. Ask something simpler.")
+        raise QueryRefused(say("the statement has more than {most:,} parts. Ask something simpler.", most=MOST_NODES))
     if _depth(tree) > 2 * DEEPEST_NESTING:
-        raise QueryRefused("the statement nests too deeply. Write it more plainly.")
+        raise QueryRefused(say("the statement nests too deeply. Write it more plainly."))
 
 
 def _depth(tree: exp.Expression) -> int:
@@ -180,26 +196,32 @@ def only(node: exp.Expression, *allowed: str) -> None:
     for name, value in node.args.items():
         if name not in allowed and value not in (None, False, []):
             part = _WORDS.get(name, name.strip("_").replace("_", " ").upper())
-            raise QueryRefused(f"{node.key.upper()} with {part} is not answered. {FORM}", part=part)
+            raise QueryRefused(
+                say("{clause} with {part} is not answered. {form}", clause=node.key.upper(), part=part, form=FORM),
+                part=part if isinstance(part, str) else part.en,
+            )
 
 
 def refuse(node: exp.Expression, where: str) -> QueryRefused:
     """The refusal of a node that is not on the list."""
     name = str(node.this).upper() if isinstance(node, exp.Anonymous) else node.key.upper()
     meant = guess_function(name) if isinstance(node, exp.Anonymous) else ""
-    return QueryRefused(f"{name} is not answered in {where}. {FORM}{meant}", part=name)
+    told = say("{name} is not answered in {where}. {form}", name=name, where=where, form=FORM)
+    return QueryRefused(f"{told}{meant}", part=name)
 
 
 def identifier(node: object) -> str:
     """A plain name of a table or column: ASCII, so that no two names can look alike and differ."""
     if not isinstance(node, exp.Identifier):
-        shown = node.key.upper() if isinstance(node, exp.Expression) else "nothing"
-        raise QueryRefused(f"a plain name is needed where {shown} stands. {FORM}")
+        shown = node.key.upper() if isinstance(node, exp.Expression) else say("nothing")
+        raise QueryRefused(say("a plain name is needed where {shown} stands. {form}", shown=shown, form=FORM))
     name = str(node.this)
     if not name.isascii():
         raise QueryRefused(
-            "a name of the statement holds letters outside ASCII, which can look like others. Names of datasets and "
-            "columns are plain letters, digits and underscores; type the name anew.",
+            say(
+                "a name of the statement holds letters outside ASCII, which can look like others. Names of "
+                "datasets and columns are plain letters, digits and underscores; type the name anew."
+            ),
             part="look-alike",
         )
     return name if node.args.get("quoted") else name.lower()
@@ -210,8 +232,10 @@ def derived_name(node: object) -> str:
     name = identifier(node).lower()
     if not _ORDINARY.fullmatch(name):
         raise QueryRefused(
-            "a table, or a column of a derived table, is named by 1 to 63 letters, digits and underscores, as in AS "
-            "total_cost. Other names are for the columns of the answer.",
+            say(
+                "a table, or a column of a derived table, is named by 1 to 63 letters, digits and underscores, "
+                "as in AS total_cost. Other names are for the columns of the answer."
+            ),
             part="AS",
         )
     return name
@@ -220,11 +244,13 @@ def derived_name(node: object) -> str:
 def alias_name(node: object) -> str:
     """The name given to an output: Latin letters with accents are welcome, other scripts look like them."""
     if not isinstance(node, exp.Identifier):
-        raise QueryRefused(f"AS takes a plain name. {FORM}")
+        raise QueryRefused(say("AS takes a plain name. {form}", form=FORM))
     name = unicodedata.normalize("NFC", str(node.this))
     if not name.strip() or len(name) > 63 or not all(_latin(letter) for letter in name):
         raise QueryRefused(
-            "a name after AS has 1 to 63 Latin letters, digits, spaces and plain signs; others can look like them.",
+            say(
+                "a name after AS has 1 to 63 Latin letters, digits, spaces and plain signs; others can look like them."
+            ),
             part="look-alike",
         )
     return name if node.args.get("quoted") else name.lower()

@@ -14,6 +14,7 @@ from typing import Final
 from sqlglot import exp
 
 from discreet.cards import Card
+from discreet.catalogue import say
 from discreet.errors import QueryRefused
 from discreet.sql.algebra import (
     And,
@@ -122,7 +123,7 @@ class _Reader:
         having, order = self._having(), self._order(columns)
         limit, offset = self._bound("limit"), self._bound("offset") or 0
         if not self._grouping.measures.readings:
-            raise QueryRefused(f"the statement asks for no aggregate, such as COUNT(*). {FORM}")
+            raise QueryRefused(say("the statement asks for no aggregate, such as COUNT(*). {form}", form=FORM))
         return self._grouping.plan(Presentation(columns, having, order, limit, offset))
 
     # --- keys -------------------------------------------------------------------------------------------------------
@@ -144,12 +145,12 @@ class _Reader:
         elif named is not None and named.alias is not None and not self._scope.knows(named.alias):
             node, name = named.node, named.alias
         if any(is_aggregate(part) for part in node.walk()):
-            raise QueryRefused("an aggregate cannot stand in GROUP BY.")
+            raise QueryRefused(say("an aggregate cannot stand in GROUP BY."))
         self._grouping.group_by(self._scope.value(node), name)
 
     def _selected(self, number: Fraction) -> _Item:
         if number.denominator != 1 or not 1 <= number <= len(self._items):
-            raise QueryRefused(f"there is no column {number} in SELECT.")
+            raise QueryRefused(say("there is no column {number} in SELECT.", number=str(number)))
         return self._items[int(number) - 1]
 
     # --- outputs ----------------------------------------------------------------------------------------------------
@@ -166,7 +167,7 @@ class _Reader:
                 name = _free(default_name(item.node, item.place), {column.name for column in columns})
             columns.append(ShownColumn(name, shows))
         if len({column.name for column in columns}) < len(columns):
-            raise QueryRefused("two columns of the answer have the same name. Give one an alias with AS.")
+            raise QueryRefused(say("two columns of the answer have the same name. Give one an alias with AS."))
         return tuple(columns)
 
     def _shows(self, node: exp.Expression) -> KeyShown | Output:
@@ -224,7 +225,7 @@ class _Reader:
                 domain = self._keys[index].domain if index is not None else None
                 if index is not None and domain is not None:
                     return KeyAmong(index, _cells(condition, domain))
-        raise QueryRefused("HAVING works on noisy outputs and on listed keys; choose other rows with WHERE.")
+        raise QueryRefused(say("HAVING works on noisy outputs and on listed keys; choose other rows with WHERE."))
 
     def _noisy(self, node: exp.Expression) -> Output:
         """An output by its name or anew."""
@@ -233,7 +234,7 @@ class _Reader:
             node = named.node
         shows = self._shows(node)
         if isinstance(shows, KeyShown):
-            raise QueryRefused("HAVING compares a key with constants, as in HAVING province <> 24.", part="HAVING")
+            raise QueryRefused(say("HAVING compares a key with constants, as in HAVING province <> 24."), part="HAVING")
         return shows
 
     def _by_alias(self, node: exp.Expression) -> _Item | None:
@@ -272,7 +273,7 @@ class _Reader:
         given = literal(clause.expression)
         number = given.number if given is not None and not given.quoted else None
         if number is None or number.denominator != 1 or not 0 <= number <= MOST_CELLS:
-            raise QueryRefused(f"{name.upper()} takes a whole number.")
+            raise QueryRefused(say("{clause} takes a whole number.", clause=name.upper()))
         return int(number)
 
 
@@ -289,7 +290,7 @@ def _cells(condition: OneOf | Within | IsNull, domain: Domain) -> tuple[int | No
 
 def _item(node: exp.Expression, index: int) -> _Item:
     if isinstance(node, exp.Star):
-        raise QueryRefused(f"SELECT * would show single rows. {FORM}", part="*")
+        raise QueryRefused(say("SELECT * would show single rows. {form}", form=FORM), part="*")
     if isinstance(node, exp.Alias):
         only(node, "this", "alias")
         return _Item(node.this, alias_name(node.args["alias"]), index)

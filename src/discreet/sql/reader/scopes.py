@@ -14,6 +14,7 @@ from typing import Final
 from sqlglot import exp
 
 from discreet.cards import unknown_code
+from discreet.catalogue import Phrase, say, say_list
 from discreet.errors import QueryRefused, UnknownName
 from discreet.sql.algebra import (
     Absolute,
@@ -96,7 +97,7 @@ class Scope:
     def column(self, node: exp.Expression) -> Typed:
         """The column that a node names."""
         if not isinstance(node, exp.Column):
-            raise QueryRefused(f"the name of a column is needed where {call_name(node)} stands.")
+            raise QueryRefused(say("the name of a column is needed where {given} stands.", given=call_name(node)))
         only(node, "this", "table")
         qualifier = node.args.get("table")
         return self.find(identifier(node.this), identifier(qualifier).lower() if qualifier is not None else None)
@@ -105,16 +106,25 @@ class Scope:
         tables = [known for known in self.tables if table in (None, known.name)]
         if not tables:
             raise UnknownName(
-                sort="table", name=table or "", where="the statement", known=[known.name for known in self.tables]
+                sort=Phrase("table"),
+                name=table or "",
+                where=say("the statement"),
+                known=[known.name for known in self.tables],
             )
         found = [known.columns[name.lower()] for known in tables if name.lower() in known.columns]
         if len({typed.value for typed in found}) > 1:
             raise QueryRefused(
-                f"'{name}' is a column of several tables here; write which one, as in {tables[0].name}.{name}."
+                say(
+                    "'{name}' is a column of several tables here; write which one, as in {table}.{name}.",
+                    name=name,
+                    table=tables[0].name,
+                )
             )
         if not found:
-            where = " or ".join(f"'{known.name}'" for known in tables)
-            raise UnknownName(sort="column", name=name, where=where, known=[n for t in tables for n in t.columns])
+            where = say_list([say("'{name}'", name=known.name) for known in tables], either=True)
+            raise UnknownName(
+                sort=Phrase("column"), name=name, where=where, known=[n for t in tables for n in t.columns]
+            )
         return found[0]
 
     def knows(self, name: str) -> bool:
@@ -125,7 +135,7 @@ class Scope:
     def value(self, node: exp.Expression | None) -> Typed:
         """The value of an expression on one row."""
         if node is None:
-            raise QueryRefused("a function of the statement lacks its argument.")
+            raise QueryRefused(say("a function of the statement lacks its argument."))
         known = self._aggregate(node)
         if known is not None:
             return known
@@ -164,7 +174,7 @@ class Scope:
                 return self._case(node, text)
         if call_name(node) == "CLAMP":
             return self._clamp(node, text)
-        raise refuse(node, "an expression")
+        raise refuse(node, say("an expression"))
 
     def counted(self, node: exp.Expression | None) -> Value | None:
         """What COUNT looks for on a row; None where it is on every one: the unit's id, a constant."""
@@ -181,7 +191,7 @@ class Scope:
         if number is not None:
             return constant(number, given.text)
         if not given.quoted:
-            raise QueryRefused("a number of the statement is too long or not a plain decimal.")
+            raise QueryRefused(say("a number of the statement is too long or not a plain decimal."))
         return Typed(
             Whole(0), ValueSort.CATEGORY, given.text, codes=(given.plain,), domain=Domain(0, 0, nullable=False)
         )
@@ -197,7 +207,7 @@ class Scope:
                 flip = isinstance(part, exp.Sub)
                 waiting += [(part.args["expression"], minus != flip), (part.this, minus)]
             else:
-                term = self.number(part, "+ or -")
+                term = self.number(part, say("+ or -"))
                 terms.append(negate(term, "") if minus else term)
         return terms
 
@@ -206,11 +216,13 @@ class Scope:
         above, below = self.number(node.this, "/"), self.number(node.expression, "/")
         if below.fixed is None:
             raise QueryRefused(
-                "division inside an expression is by a constant only, because a column can be 0. Divide the aggregates "
-                "instead, as in SUM(a) / SUM(b)."
+                say(
+                    "division inside an expression is by a constant only, because a column can be 0. Divide the "
+                    "aggregates instead, as in SUM(a) / SUM(b)."
+                )
             )
         if below.fixed == 0:
-            raise QueryRefused("the statement divides by 0.")
+            raise QueryRefused(say("the statement divides by 0."))
         return scale(above, 1 / below.fixed, text)
 
     def _choose(self, node: exp.Expression, text: str) -> Typed:
@@ -227,11 +239,11 @@ class Scope:
 
     def _clamp(self, node: exp.Expression, text: str) -> Typed:
         if len(node.expressions) != 3:
-            raise QueryRefused("CLAMP takes three arguments, as in CLAMP(income, 0, 100000).")
+            raise QueryRefused(say("CLAMP takes three arguments, as in CLAMP(income, 0, 100000)."))
         inner = self.number(node.expressions[0], "CLAMP")
         low, high = (self.number(side, "CLAMP").fixed for side in node.expressions[1:])
         if low is None or high is None or low > high:
-            raise QueryRefused("CLAMP takes two constants, the lower first, as in CLAMP(income, 0, 100000).")
+            raise QueryRefused(say("CLAMP takes two constants, the lower first, as in CLAMP(income, 0, 100000)."))
         values, step = common([inner, constant(low, ""), constant(high, "")])
         return Typed(Clamp(values[0], int(low / step), int(high / step)), ValueSort.NUMBER, text, step=step)
 
@@ -280,7 +292,7 @@ class Scope:
                 return Not(absent) if node.args.get("negate") else absent
         sign = _SIGNS.get(type(node))
         if sign is None:
-            raise refuse(node, "a condition")
+            raise refuse(node, say("a condition"))
         only(node, "this", "expression")
         return self._compare(node.this, sign, node.expression)
 
@@ -292,7 +304,9 @@ class Scope:
         typed, given = _visible(self.value(left)), literal(right)
         if typed.sort in {ValueSort.CATEGORY, ValueSort.TEXT}:
             if given is None:
-                raise QueryRefused(f"{typed.text} is compared with a constant only, as in {typed.text} = '1'.")
+                raise QueryRefused(
+                    say("{value} is compared with a constant only, as in {value} = '1'.", value=typed.text)
+                )
             if sign == "=":
                 return among(typed, [given])
             return _ordered_codes(typed, sign, given)
@@ -316,21 +330,24 @@ def among(typed: Typed, given: Sequence[Literal]) -> Condition:
 def _number_like(typed: Typed, given: Literal) -> Typed:
     number = given.number
     if number is None:
-        raise QueryRefused(f"{typed.text} is a number; compare it with one, as in {typed.text} > 10.")
+        raise QueryRefused(say("{value} is a number; compare it with one, as in {value} > 10.", value=typed.text))
     return constant(number, given.text)
 
 
 def _visible(typed: Typed) -> Typed:
     if typed.identifies:
-        whom = "the protected unit" if typed.sort is ValueSort.UNIT else "people"
-        raise QueryRefused(f"'{typed.text}' identifies {whom}; it cannot be asked about.")
+        raise QueryRefused(
+            say("'{column}' identifies the protected unit; it cannot be asked about.", column=typed.text)
+            if typed.sort is ValueSort.UNIT
+            else say("'{column}' identifies people; it cannot be asked about.", column=typed.text)
+        )
     return typed
 
 
 def _required(node: exp.Expression) -> Literal:
     given = literal(node)
     if given is None:
-        raise QueryRefused(f"a number or a quoted text is needed where {call_name(node)} stands.")
+        raise QueryRefused(say("a number or a quoted text is needed where {given} stands.", given=call_name(node)))
     return given
 
 
@@ -343,16 +360,19 @@ def _position(typed: Typed, given: Literal) -> int:
 
 
 def _unknown_code(typed: Typed, given: str) -> UnknownName:
-    return unknown_code(given, typed.codes, typed.labels, where=f"the categories of '{typed.text}'")
+    where = say("the categories of '{column}'", column=typed.text)
+    return unknown_code(given, typed.codes, typed.labels, where=where)
 
 
 def _ordered_codes(typed: Typed, sign: str, given: Literal) -> Condition:
     if typed.sort is ValueSort.TEXT:
-        raise QueryRefused(f"'{typed.text}' is open text; it can be compared with = and <> only.")
+        raise QueryRefused(say("'{column}' is open text; it can be compared with = and <> only.", column=typed.text))
     codes = [Literal(code, quoted=False).number for code in typed.codes]
     bound = given.number
     if bound is None or any(code is None for code in codes):
-        raise QueryRefused(f"the codes of '{typed.text}' are not all numbers; compare it with =, <> or IN.")
+        raise QueryRefused(
+            say("the codes of '{column}' are not all numbers; compare it with =, <> or IN.", column=typed.text)
+        )
     holds = _HOLDS[sign]
     return OneOf(
         typed.value, tuple(index for index, code in enumerate(codes) if code is not None and holds(code, bound))
@@ -362,7 +382,7 @@ def _ordered_codes(typed: Typed, sign: str, given: Literal) -> Condition:
 def _listed(conditions: list[Condition], results: list[Typed], text: str) -> Typed:
     """A CASE whose results are quoted texts is a category of its own, with them as its codes."""
     if any(result.sort is not ValueSort.NOTHING and not _quoted(result) for result in results):
-        raise QueryRefused("the results of a CASE are all numbers or all quoted texts.")
+        raise QueryRefused(say("the results of a CASE are all numbers or all quoted texts."))
     codes = tuple(dict.fromkeys(result.codes[0] for result in results if result.codes))
     values: list[Value] = [Whole(codes.index(result.codes[0])) if result.codes else Nothing() for result in results]
     case = Case(tuple(zip(conditions, values[:-1], strict=True)), values[-1])

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Final, TypeVar
 
+from discreet.catalogue import say
 from discreet.errors import DiscreetError, QueryRefused, nearest
 
 __all__ = ["find_commas", "find_words", "guess_function", "read_mended"]
@@ -46,9 +47,14 @@ def read_mended(sql: str, read: Callable[[str], _Read], *, words: bool = False) 
                 return False
 
         slip = find_words(sql, reads) if words else ""
-        if not slip and "se a point: " not in refusal.message:
+        if not slip and not _tells_point(refusal.message):
             slip = find_commas(sql, reads)
         raise QueryRefused(f"{refusal.message}{slip}", **refusal.fields) if slip else refusal from None
+
+
+def _tells_point(message: str) -> bool:
+    """Whether a refusal says already how the number with a comma is written."""
+    return _use_point("").rstrip(".").strip() in message
 
 
 def find_words(sql: str, reads: Callable[[str], bool]) -> str:
@@ -58,8 +64,8 @@ def find_words(sql: str, reads: Callable[[str], bool]) -> str:
     for many in (1, 2):
         for chosen in map(dict, combinations(slips, many)):
             if reads(_mend(tokens, chosen)):
-                text = ", ".join(f"{word} for '{tokens[index]}'" for index, word in chosen.items())
-                return f" Did you mean {text}?"
+                meant = [say("{word} for '{given}'", word=word, given=tokens[at]) for at, word in chosen.items()]
+                return say(" Did you mean {meant}?", meant=", ".join(meant))
     return ""
 
 
@@ -75,8 +81,12 @@ def find_commas(sql: str, reads: Callable[[str], bool]) -> str:
     for chosen in (*single, {index: _COMMA.sub(".", tokens[index]) for index in numbers}):
         if chosen and reads(_mend(tokens, chosen)):
             number = next(part for part in chosen[min(chosen)].split(",") if "." in part)
-            return f" Use a point: write {number}."
+            return _use_point(number)
     return ""
+
+
+def _use_point(number: str) -> str:
+    return say(" Use a point: write {number}.", number=number)
 
 
 def _split(sql: str) -> list[str]:
@@ -90,7 +100,7 @@ def _mend(tokens: Sequence[str], mended: Mapping[int, str]) -> str:
 def guess_function(name: str) -> str:
     """Did you mean …? for the name of a function that is not known."""
     guess = nearest(name, _FUNCTIONS)
-    return f" Did you mean {guess}?" if guess else ""
+    return say(" Did you mean {meant}?", meant=guess) if guess else ""
 
 
 def _list_slips(tokens: Sequence[str]) -> Iterator[tuple[int, str]]:

@@ -13,6 +13,7 @@ from enum import StrEnum
 from fractions import Fraction
 
 from discreet.cards import canonical_code
+from discreet.catalogue import say
 from discreet.errors import QueryRefused
 from discreet.results import Labels
 from discreet.sql.algebra import Nothing, OneOf, Plus, Times, Value, Whole, Within
@@ -181,10 +182,29 @@ def require_number(typed: Typed, where: str) -> Typed:
     """Numbers and NULL pass; a category, a text or the unit is told what it is good for."""
     if typed.sort in {ValueSort.NUMBER, ValueSort.NOTHING}:
         return typed
-    advice = {
-        ValueSort.CATEGORY: "is a category: count it, compare its codes, or map them with CASE WHEN … THEN …",
-        ValueSort.TEXT: "is open text: it can be counted, or compared with = and <>",
-        ValueSort.UNIT: "identifies the protected unit: it can be counted with COUNT(DISTINCT …), or joined on",
-        ValueSort.ID: "identifies people: it cannot be asked about",
-    }[typed.sort]
-    raise QueryRefused(f"{where} needs a number; {typed.text} {advice}.")
+    raise QueryRefused(_tell_sort(typed, where))
+
+
+def _tell_sort(typed: Typed, where: str) -> str:
+    value = typed.text
+    if typed.sort is ValueSort.CATEGORY:
+        return say(
+            "{where} needs a number; {value} is a category: count it, compare its codes, or map them with CASE WHEN … "
+            "THEN ….",
+            where=where,
+            value=value,
+        )
+    if typed.sort is ValueSort.TEXT:
+        return say(
+            "{where} needs a number; {value} is open text: it can be counted, or compared with = and <>.",
+            where=where,
+            value=value,
+        )
+    if typed.sort is ValueSort.UNIT:
+        return say(
+            "{where} needs a number; {value} identifies the protected unit: it can be counted with COUNT(DISTINCT …), "
+            "or joined on.",
+            where=where,
+            value=value,
+        )
+    return say("{where} needs a number; {value} identifies people: it cannot be asked about.", where=where, value=value)

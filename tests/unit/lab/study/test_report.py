@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 from discreet_replications.report.report_reproduction import reproduce_report
 
+from discreet.catalogue import speaking
 from discreet.errors import ExtraMissing, PathInvalid
 from discreet.lab.study.findings.study_findings import Series, read_findings
 from discreet.lab.study.report.palette import look_of, numbered_look
@@ -180,7 +181,7 @@ def test_every_figure_is_named_and_its_references_hold(page: str) -> None:
     outline = _Outline()
     outline.feed(page)
     drawings = [attrs for tag, attrs in outline.seen if tag == "svg"]
-    assert len(drawings) == 8
+    assert len(drawings) == 9
     assert all(attrs["role"] == "img" and attrs["aria-label"] for attrs in drawings)
     names = [attrs["id"] for _, attrs in outline.seen if attrs.get("id")]
     anchors = {value for _, attrs in outline.seen for key, value in attrs.items() if key == "href"}
@@ -203,11 +204,53 @@ def test_the_page_says_what_it_is_and_what_is_protected(page: str) -> None:
         assert words in page, words
 
 
+def test_the_report_begins_with_a_choice_and_its_figure(page: str) -> None:
+    short = page[page.index('id="short"') :]
+    assert short.index("Suggested choice: ") < short.index("<svg") < short.index("What to choose")
+    assert short[: short.index("What to choose")].count("<svg") == 1
+
+
+ENGLISH_WORDS = re.compile(
+    r"\b(the|of|and|with|under|from|to|is|are|by|each|error|true|people|groups?|reports?|runs?|model|columns?|none|"
+    r"shuffle|table|naive|expected|measured|original|Alpha|smoking habit)\b"
+)
+NOT_SAID = re.compile(
+    r"<style.*?</style>|<pre.*?</pre>|discreet (?:local|query|table)(?: estimate --clear)?|tables/|[a-z]+\.parquet",
+    re.DOTALL,
+)
+
+
+def test_a_french_report_is_french_throughout(folder: Path) -> None:
+    """Sentences, figures and their words, tables and numbers; names that a card or a study gives stay as they are."""
+    about = json.loads((folder / "study.json").read_text("utf-8"))
+    about["labels"] = {"smoking": "smoking habit", "height": "Height"}
+    about["queries"][0]["label"] = "smoking habit: daily"
+    about["french"] = {
+        "groups": {"Alpha": "Alfa"},
+        "labels": {"smoking": "Tabagisme", "height": "Taille"},
+        "categories": {"smoking": {"1": "Tous les jours"}},
+    }
+    about["config"]["title"] = "Étude"
+    (folder / "study.json").write_text(json.dumps(about), encoding="utf-8")
+    (folder / "study.yaml").write_text("study: x\n", encoding="utf-8")
+    with speaking("fr"):
+        page = write_report(folder).read_text(encoding="utf-8")
+    assert '<html lang="fr">' in page
+    text = re.sub(r"<[^>]*>", " ", NOT_SAID.sub(" ", page)) + " ".join(re.findall('aria-label="([^"]*)"', page))
+    assert set(ENGLISH_WORDS.findall(text)) == set()
+    assert not re.search(r"\d\.\d+[^.\d]", re.sub(r"Versions[^<]*", "", text))
+    for words in ("Choix suggéré", "En bref", "Tabagisme", "Tous les jours", "Alfa", "Taille", "pas une diffusion"):
+        assert words in text, words
+    english = write_report(folder).read_text(encoding="utf-8")
+    assert "smoking habit" in english
+    assert "Alfa" not in english
+
+
 def test_figures_are_written_as_svg_and_are_repeatable(reported: _Reported) -> None:
     folder = reported.folder
     files = sorted((folder / "figures").iterdir())
     assert {file.suffix for file in files} == {".svg"}
-    assert len(files) == 8
+    assert len(files) == 9
     before = {file.name: file.read_bytes() for file in files}
     report = (folder / "report.html").read_bytes()
     write_report(folder)
@@ -228,9 +271,9 @@ def test_the_words_of_every_figure_stay_on_it(reported: _Reported) -> None:
 def test_png_files_are_written_on_request(folder: Path) -> None:
     write_report(folder, png=True)
     files = {file.name: file.read_bytes() for file in (folder / "figures").iterdir()}
-    assert len(files) == 16
+    assert len(files) == 18
     drawings = [content for name, content in files.items() if name.endswith(".png")]
-    assert len(drawings) == 8
+    assert len(drawings) == 9
     assert all(content.startswith(b"\x89PNG") for content in drawings)
     write_report(folder, png=True)
     assert {file.name: file.read_bytes() for file in (folder / "figures").iterdir()} == files
@@ -281,8 +324,8 @@ def _words(figure: Path) -> set[str]:
 
 
 def test_progress_names_each_figure(reported: _Reported) -> None:
-    assert reported.progress[0] == "estimates-smoking-1"
-    assert len(reported.progress) == 8
+    assert reported.progress[:2] == ["overview", "estimates-smoking-1"]
+    assert len(reported.progress) == 9
 
 
 def test_other_data_another_verdict(folder: Path) -> None:

@@ -17,6 +17,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
+from discreet.catalogue import speaking
 from discreet.errors import PathInvalid, Refused, UsageError
 from discreet.lab.study.execution.parts import StudyTask, has_part
 from discreet.lab.study.execution.runner import MODELS, Finished, list_tasks, run_study
@@ -78,9 +79,9 @@ def test_runs_differ_and_epsilons_differ(once: Path) -> None:
 
 def test_every_file_says_what_it_is(once: Path) -> None:
     for name in TABLES:
-        assert pq.read_schema(once / f"{name}.parquet").metadata[b"notice"].decode() == NOTICE
-    assert json.loads((once / "study.json").read_text("utf-8"))["notice"] == NOTICE
-    assert (once / "tables" / "README.txt").read_text("utf-8").startswith(NOTICE)
+        assert pq.read_schema(once / f"{name}.parquet").metadata[b"notice"].decode() == NOTICE.en
+    assert json.loads((once / "study.json").read_text("utf-8"))["notice"] == NOTICE.en
+    assert (once / "tables" / "README.txt").read_text("utf-8").startswith(NOTICE.en)
     for file in (once / "tables").glob("*.csv"):
         with file.open(encoding="utf-8", newline="") as stream:
             read = list(csv.DictReader(stream))
@@ -100,6 +101,8 @@ def test_the_study_says_everything_about_itself(once: Path) -> None:
     assert about["rows"] == PEOPLE
     assert about["groups"] == ["North", "South"]
     assert about["labels"]["smokes"] == "smokes"
+    assert about["french"]["groups"] == {"North": "Nord", "South": "Sud"}
+    assert about["french"]["categories"]["smokes"] == {"1": "oui", "2": "non"}
     assert about["queries"][0] == {
         "name": "smokes=1",
         "statistic": "count",
@@ -209,6 +212,12 @@ def test_refusals_of_models_are_told(tmp_path: Path, diary: Path, monkeypatch: p
     monkeypatch.setenv("HONEST_ORDERS", "refuse")
     with pytest.raises(Refused, match=r"The model refuses this\."):
         run(tmp_path, build=COUNTING)
+
+
+def test_other_processes_refuse_in_the_language_that_is_spoken_here(tmp_path: Path) -> None:
+    config = read_study(write(tmp_path, STUDY + "rows: [900]\n"))
+    with speaking("fr"), pytest.raises(Refused, match="900 répondants, c’est plus que les 600"):
+        run_study(config, tmp_path / "out", base=tmp_path, jobs=1)
 
 
 def test_a_complete_study_is_not_run_again(tmp_path: Path, diary: Path) -> None:

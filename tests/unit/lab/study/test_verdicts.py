@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -10,13 +11,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from discreet.catalogue import speaking
 from discreet.lab.study.findings.advice import Recommendation, choose, percent, setting_of
-from discreet.lab.study.findings.study_findings import Asked, Findings, QueryPanel, Series, tell_variant
+from discreet.lab.study.findings.series_names import tell_mechanism, tell_variant
+from discreet.lab.study.findings.study_findings import Asked, Findings, QueryPanel, Series
 from discreet.lab.study.findings.verdicts import (
     judge_coverage,
     order_chance,
     query_verdict,
     reference_epsilon,
+    suggest,
     summarise,
 )
 
@@ -101,7 +105,7 @@ def test_least_trust_is_preferred_among_models_that_serve() -> None:
     none = {(CENTRAL, 1.0): _panel(200.0), (LOCAL, 1.0): _panel(300.0)}
     choice = choose([_asked(none)], epsilon=1.0)
     assert choice.series is None
-    assert choice.advice.startswith("none of them: the best, central, is off by 42%")
+    assert choice.why.startswith("the best, central, is off by 42%")
 
 
 def test_what_no_command_runs_is_never_advised() -> None:
@@ -110,7 +114,7 @@ def test_what_no_command_runs_is_never_advised() -> None:
     for series in (SHUFFLE, hybrid):
         alone = choose([_asked({(series, 1.0): _panel(1.0)})], epsilon=1.0)
         assert alone.series is None
-        assert alone.advice == "none of them: no command runs a model of this study"
+        assert alone.why == "no command runs a model of this study"
     panels = {(CENTRAL, 1.0): _panel(3.0), (SHUFFLE, 1.0): _panel(2.0), (hybrid, 1.0): _panel(1.0)}
     told = summarise(replace(_findings(_asked(panels)), hybrids=(_asked(panels),)))
     assert any(one.startswith("At ε = 1 choose central: ") for one in told)
@@ -142,9 +146,9 @@ def test_local_is_not_advised_where_the_attack_finds_too_much(success: float, ba
     findings = replace(_findings(asked), linkage=(_attacked(success, baseline),))
     found = choose([asked], epsilon=1.0, setting=setting_of(findings))
     assert found.series == ("local" if advised else "central")
-    assert (f"right for {success:.0%} of those whom the linkage attack finds" in found.advice) is not advised
-    assert "tried no linkage attack" not in found.advice
-    assert "tried no linkage attack" in choose([asked], epsilon=1.0).advice
+    assert (f"right for {success:.0%} of those whom the linkage attack finds" in found.why) is not advised
+    assert "tried no linkage attack" not in found.why
+    assert "tried no linkage attack" in choose([asked], epsilon=1.0).why
     alone = _asked({(LOCAL, 1.0): _panel(2.0)})
     choice = choose([alone], epsilon=1.0, setting=setting_of(findings))
     assert (choice.series is None) is not advised
@@ -176,8 +180,8 @@ def test_local_is_not_advised_untried_where_a_report_nearly_tells_the_answer() -
 
     assert advise("2.1").series == "local"  # 89%
     assert advise("2.3").series == "central"
-    assert "tried no linkage attack on it, and whoever knows" in advise("10").advice
-    assert "right for 100%" in advise("10").advice
+    assert "tried no linkage attack on it, and whoever knows" in advise("10").why
+    assert "right for 100%" in advise("10").why
 
 
 def test_variants_of_local_are_attacked_and_advised_apart() -> None:
@@ -229,7 +233,7 @@ def test_a_figure_that_no_model_shows_does_not_decide_and_is_named() -> None:
     rare = replace(_asked({key: _panel(900.0) for key in panels}), label="Refusal")
     choice = choose([_asked(panels), rare], epsilon=1.0)
     assert choice.series == "central"
-    assert "no model shows it well enough at this ε: “Refusal”" in choice.advice
+    assert "no model shows it well enough at this ε: “Refusal”" in choice.why
 
 
 def test_a_variant_must_serve_every_figure_to_be_chosen() -> None:
@@ -271,8 +275,8 @@ def test_groups_that_hardly_differ_are_told_so() -> None:
     asked = _asked({(CENTRAL, 1.0): _panel(1.7, truth=truth)}, statistic="mean")
     choice = choose([asked], epsilon=1.0)
     assert choice.series is None
-    assert "the groups lie closer together than the noise" in choice.advice
-    assert "the best, central, is off by 1%" in choice.advice
+    assert "the groups lie closer together than the noise" in choice.why
+    assert "the best, central, is off by 1%" in choice.why
 
 
 def test_the_price_of_a_large_epsilon_is_told() -> None:
@@ -383,6 +387,69 @@ def test_a_category_that_nobody_has_is_no_error() -> None:
     told = summarise(_findings(good, empty))
     assert told[0] == "At ε = 1, in the typical group: central keeps counts to within 0.21%."
     assert "unknown" not in " ".join(told)
-    assert "no group has a true value" in choose([empty], epsilon=1.0).advice
+    assert "no group has a true value" in choose([empty], epsilon=1.0).why
     bad = _asked({(CENTRAL, 1.0): _panel(300.0)})
-    assert "the best, central, is off by 62%" in choose([bad, empty], epsilon=1.0).advice
+    assert "the best, central, is off by 62%" in choose([bad, empty], epsilon=1.0).why
+
+
+def test_the_suggested_choice_is_the_smallest_epsilon_at_which_a_model_is_advised() -> None:
+    counts = _asked({(CENTRAL, e): _panel(10.0 / e) for e in (0.1, 1.0, 2.0)})
+    assert suggest(_findings(counts)).startswith("Suggested choice: central at ε = 1. This is the strongest protection")
+    means = replace(_asked({(LOCAL, e): _panel(10.0 / e) for e in (0.1, 1.0, 2.0)}, statistic="mean"), name="m")
+    mixed = {"columns": ["a", "b"], "config": {"level": "0.95", "epsilon_is": "per-column"}}
+    told = suggest(replace(_findings(counts, means), info=mixed))
+    assert "central at ε = 1 (2 in total) for counts; local at ε = 1 (2 in total) for means" in told
+    hopeless = replace(_asked({(LOCAL, 1.0): _panel(900.0)}, statistic="mean"), name="m")
+    assert "central at ε = 1 for counts; none for means" in suggest(_findings(counts, hopeless))
+    assert suggest(_findings(hopeless)).startswith("No choice can be suggested")
+    assert suggest(_findings()) == ""
+
+
+def test_verdicts_are_given_in_french_too_and_name_models_in_it() -> None:
+    single = Series("shuffle", "single-message")
+    panels = {(CENTRAL, 0.5): _panel(10.0), (LOCAL, 0.5): _panel(300.0), (single, 0.5): _panel(20.0)}
+    with speaking("fr"):
+        findings = _findings(_asked(panels))
+        told = " ".join([suggest(findings), *summarise(findings)])
+        assert "Choix suggéré : le modèle central à ε = 0,5." in plain(told)
+        assert "le modèle mélange rend les effectifs à 4,2 % près" in plain(told)
+        assert not re.search(r"\b(the|of|under|keeps|choose)\b", told)
+        assert single.label == "mélange (un message)"
+    assert single.label == "shuffle (single-message)"
+
+
+def test_what_the_attack_found_holds_in_any_language() -> None:
+    """The setting knows models by their codes: advice in French weighs what was found while English was spoken."""
+    asked = _asked({(CENTRAL, 1.0): _panel(1.0), (LOCAL, 1.0): _panel(2.0)})
+    setting = setting_of(replace(_findings(asked), linkage=(_attacked(0.98),)))
+    with speaking("fr"):
+        assert choose([asked], epsilon=1.0, setting=setting).series == "central"
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "english", "french"),
+    [
+        ("grr or subset (automatic)", "grr or subset (automatic)", "grr ou subset (automatique)"),
+        ("12.5% in clear, as strata", "12.5% in clear, as strata", "12,5 % en clair, en strates"),
+        (
+            "30% in clear, local = 1 or 2, 0.4 times as often",
+            "30% in clear, local = 1 or 2, 0.4 times as often",
+            "30 % en clair, local = 1 ou 2, 0,4 fois aussi souvent",
+        ),
+        (
+            "30% in clear, table > 2.5, 2 times as often",
+            "30% in clear, table > 2.5, 2 times as often",
+            "30 % en clair, table > 2,5, 2 fois aussi souvent",
+        ),
+        ("piecewise split", "piecewise split", "piecewise réparti"),
+    ],
+)
+def test_mechanisms_are_told_from_their_codes(mechanism: str, english: str, french: str) -> None:
+    assert tell_mechanism(mechanism) == english
+    with speaking("fr"):
+        assert plain(tell_mechanism(mechanism)) == french
+
+
+def plain(text: str) -> str:
+    """Without the spaces and apostrophes of print."""
+    return text.replace("\u202f", " ").replace("\u00a0", " ").replace("’", "'")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -39,11 +39,15 @@ def fills(drawn: Drawn) -> Iterator[str]:
 
 @PICTURES
 def test_it_names_guarantee_epsilon_and_what_is_covered(draw: Draw, counted: Release) -> None:
-    english, french = (" ".join(texts(draw(counted, language))) for language in ("en", "fr"))
-    said = "Pure DP, epsilon = 0.5. Neighbours: add-remove: one unit more or less. 95% intervals: privacy noise only."
-    assert said in english
-    assert "Confidentialité différentielle pure, epsilon = 0,5. Voisins : add-remove" in french
-    assert "bruit de confidentialité seul" in french
+    english, french = (" ".join(texts(draw(counted, language))).replace("\u00a0", " ") for language in ("en", "fr"))
+    assert (
+        "Protects each person: the figures would look almost the same whether or not any one person had taken part. "
+        "Differential privacy, epsilon = 0.5: no result is more than 1.65 times as likely because of the data of any "
+        "one participant. 95% intervals and quality: privacy noise only."
+    ) in english
+    assert "Protège chaque personne : les chiffres seraient presque les mêmes" in french
+    assert "Confidentialité différentielle, epsilon = 0,5 : les données" in french
+    assert "bruit de confidentialité seulement" in french
     assert ALARM not in draw(counted, "en").svg
 
 
@@ -79,6 +83,15 @@ def test_odd_figures_are_drawn(draw: Draw, value: int | None, half: float | None
     for keys in ({"a": 1}, {"a": 2, "b": 1}, {"a": 2, "b": 2, "c": 3}):
         table = make_table(dict(keys), lambda _: value, half=half)
         assert picture_file(draw(table, "fr"))
+
+
+@PICTURES
+@pytest.mark.parametrize("keys", [{"a": 3}, {"a": 4, "b": 3}, {"a": 2, "b": 3, "c": 2}, {"a": 30, "b": 14}])
+def test_type_has_eight_points_on_half_a_page_or_a_whole_one(draw: Draw, keys: dict[str, Sequence[str] | int]) -> None:
+    root = ElementTree.fromstring(draw(make_table(keys, lambda places: 10 ** sum(places)), "fr").svg)
+    width = float(root.attrib["width"])
+    points = (595 if width > 480 else 595 / 2) / width
+    assert min(float(one.attrib["font-size"]) for one in root.iter(f"{SVG}text")) * points >= 8
 
 
 # --- the heat map -----------------------------------------------------------------------------------------------------
@@ -210,7 +223,7 @@ def test_no_value_and_all_are_told_apart(counted: Release) -> None:
         (LocalDP(epsilon=2), "par répondant"),
         (ShuffleDP(epsilon=1, delta="1e-6", local_epsilon=4, anonymity=1000), "parmi 1\u202f000 personnes"),
         (BootstrapDP(epsilon=1), "sans confidentialité différentielle"),
-        (Unproven("no proof"), "sans confidentialité différentielle : no proof"),
+        (Unproven("no proof"), "sans confidentialité différentielle\u00a0: no proof"),
     ],
 )
 def test_every_guarantee_has_words_in_both_languages(guarantee: Guarantee, french: str) -> None:

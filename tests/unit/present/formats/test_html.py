@@ -58,19 +58,21 @@ def test_every_figure_is_there_with_its_interval_and_quality(counted: Release) -
 def test_it_says_what_is_promised(counted: Release) -> None:
     page = write_release_page(counted, "fr")
     for said in (
-        "Confidentialité différentielle pure, epsilon\u00a0=\u00a00,5; add-remove : une unité de plus ou de moins.",
+        "Protège chaque personne\u00a0: les chiffres seraient presque les mêmes qu’une personne donnée ait participé",
+        "Confidentialité différentielle, epsilon\u00a0=\u00a00,5\u00a0: les données d’un seul participant ne rendent",
+        "plus de 1,65 fois plus probable.",
         "<dt>Marges</dt>",
         "Chaque marge est exactement la somme des cellules publiées.",
-        "person_id (au plus 1 ligne par unité)",
-        "add-remove : une unité de plus ou de moins",
+        "ajout-retrait\u00a0: une unité de plus ou de moins",
         "epsilon 0,5",
         "bruit de confidentialité seul",
         say_message(WARNING)[1].fr,
-        "a" * 64,
         "2026-03-01T12:00:00+00:00",
     ):
         assert said in page
     assert 'class="notice alarm"' not in page
+    assert "person_id" not in page
+    assert "a" * 64 not in page, "hashes are in workbooks and JSON"
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from discreet.catalogue import say
 from discreet.errors import ParameterInvalid
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ __all__ = ["EstimatedArray", "WithEnds", "normal_quantile"]
 def normal_quantile(level: float) -> float:
     """How many standard deviations around its mean hold a normal variable with this probability."""
     if not 0 < level < 1:
-        raise ParameterInvalid(parameter="level", rule="must lie between 0 and 1, both excluded", given=str(level))
+        raise ParameterInvalid(parameter="level", rule=say("must lie between 0 and 1, both excluded"), given=str(level))
     return NormalDist().inv_cdf((1 + level) / 2)
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from discreet.catalogue import say
 from discreet.collect.estimates.estimators.estimated_arrays import EstimatedArray
 from discreet.collect.randomisers.randomiser import Channel, ReportTally
 from discreet.errors import ParameterInvalid
@@ -159,6 +160,6 @@ def inclusion_chance(inclusion: float | Fraction) -> float:
     """The chance of having been asked, as a float in (0, 1]."""
     chance = float(inclusion)
     if not 0 < chance <= 1:
-        rule = "must be above 0 and at most 1"
+        rule = say("must be above 0 and at most 1")
         raise ParameterInvalid(parameter="inclusion", rule=rule, given=str(inclusion))
     return chance

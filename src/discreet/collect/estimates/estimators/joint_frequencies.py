@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from discreet.catalogue import say
 from discreet.collect.estimates.estimators.estimated_arrays import EstimatedArray
 from discreet.collect.estimates.estimators.frequencies import Moments, inclusion_chance, widen
 from discreet.collect.estimates.estimators.scores import Scores, names_one_category, supported
@@ -226,7 +227,7 @@ def _centred(column: Scores, scale: NDArray[float64]) -> tuple[list[NDArray[floa
 
 def _reason(heard: bool, *, known: bool) -> str:
     if not known:
-        return "the reports of one of the two columns do not tell how far its answers spread"
+        return say("the reports of one of the two columns do not tell how far its answers spread")
     if not heard:
-        return "nobody is known to have values in both columns"
-    return "a variance estimate is not positive: the noise outweighs what the answers hold"
+        return say("nobody is known to have values in both columns")
+    return say("a variance estimate is not positive: the noise outweighs what the answers hold")

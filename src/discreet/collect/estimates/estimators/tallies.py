@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from discreet.catalogue import say
 from discreet.collect.randomisers.randomiser import ReportTally
 from discreet.errors import ParameterInvalid
 
@@ -38,10 +39,12 @@ class WeightedCells:
         if self.cells.size and (self.cells.min() < 0 or self.cells.max() >= self.number):
             raise ValueError("cells lie between 0 and their number less one")
         if self.weights.size and self.weights.min() < 0:
-            raise ParameterInvalid(parameter="weights", rule="must not be negative", given="a negative weight")
+            raise ParameterInvalid(
+                parameter="weights", rule=say("must not be negative"), given=say("a negative weight")
+            )
         if not _squares_fit(self.weights):
-            rule = "must have squares that add up to less than 2^62; count them in coarser units"
-            raise ParameterInvalid(parameter="weights", rule=rule, given="a larger sum")
+            rule = say("must have squares that add up to less than 2^62; count them in coarser units")
+            raise ParameterInvalid(parameter="weights", rule=rule, given=say("a larger sum"))
 
     def tally_named(self, reports: NDArray[Any], *, categories: int) -> ReportTally:
         """For reports (respondents × m) that name the m categories they support, each at most once."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Final
 
+from discreet.catalogue import Phrase
 from discreet.errors import ExtraMissing
 
 try:
@@ -18,7 +19,7 @@ try:
     from opacus.grad_sample import GradSampleModule
     from torch import Tensor, nn
 except ImportError:
-    raise ExtraMissing(needed_for="private training of the tabular generator", extra="gan") from None
+    raise ExtraMissing(needed_for=Phrase("private training of the tabular generator"), extra="gan") from None
 
 from discreet.lab.generator.protected.contribution import LONGEST, STEPS, WIDEST
 

@@ -20,6 +20,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final
 
 from discreet.cards import Card
+from discreet.catalogue import Phrase, say
 from discreet.errors import ExtraMissing, QueryRefused, Refused, RequestConflict, UsageError
 from discreet.guarantees import Guarantee, exact, zcdp_within
 from discreet.lab.generator.generation import check_replacing, check_rows_here, hash_facts, word_answer
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 __all__ = ["PrivatelyTrained", "choose_rho", "train_privately"]
 
 _NEEDED: Final = ("torch", "opacus", "safetensors")
+_FAILED: Final = Phrase("a private training failed after its charge").en  # as the ledger keeps it
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +85,7 @@ class _Training(Passage[Receipt, "GeneratorModel", bytes, PrivatelyTrained]):
             ways=[self.request.charge(self.plan.guarantee, [used])],
             keep=self._keep,
             find=self._find,
-            failure="a private training failed after its charge",
+            failure=_FAILED,
         )
 
     def _find(self, ledger: Ledger) -> Receipt | None:
@@ -101,8 +103,11 @@ class _Training(Passage[Receipt, "GeneratorModel", bytes, PrivatelyTrained]):
             return None
         if self._kept(found.answer) is None:
             raise Refused(
-                f"the model of request id {self.request_id} was made and is no longer kept. Train another under a new "
-                "request id; it is charged anew.",
+                say(
+                    "the model of request id {request_id} was made and is no longer kept. Train another under a new "
+                    "request id; it is charged anew.",
+                    request_id=self.request_id,
+                ),
                 request_id=self.request_id,
             )
         return ledger.replay(found, analyst=self.analyst, request_id=self.request_id)
@@ -128,7 +133,10 @@ class _Training(Passage[Receipt, "GeneratorModel", bytes, PrivatelyTrained]):
         def commit(digest: str) -> None:
             if ledger.commit_answer(receipt, word_answer(digest)) != word_answer(digest):
                 raise RequestConflict(
-                    f"another training under request id {self.request_id} was finished first, and its model holds.",
+                    say(
+                        "another training under request id {request_id} was finished first, and its model holds.",
+                        request_id=self.request_id,
+                    ),
                     request_id=self.request_id,
                 )
 
@@ -147,8 +155,10 @@ def choose_rho(card: Card, *, rho: str | None, epsilon: str | None, delta: str |
     """What a training may cost: rho, or the largest that is (epsilon, delta)-DP; delta is the budget's unless given."""
     if (rho is None) == (epsilon is None) or (delta is not None and epsilon is None):
         raise UsageError(
-            "say what private training may cost with --rho R, or with --epsilon E and, where it is not to be the "
-            "budget's, --delta D."
+            say(
+                "say what private training may cost with --rho R, or with --epsilon E and, where it is not to be "
+                "the budget's, --delta D."
+            )
         )
     _require_delta(card)
     if rho is not None:
@@ -173,7 +183,7 @@ def train_privately(
 ) -> PrivatelyTrained:
     """Charge, train and keep a model. `confirm` sees what it costs and may still say no."""
     if any(find_spec(module) is None for module in _NEEDED):
-        raise ExtraMissing(needed_for="private training of the tabular generator", extra="gan")
+        raise ExtraMissing(needed_for=Phrase("private training of the tabular generator"), extra="gan")
     found = workspace.dataset(dataset)
     _require_delta(found.card)
     check_rows_here(found)
@@ -185,15 +195,18 @@ def train_privately(
     if ledger.requested(analyst=analyst, request_id=training.request_id) is None:
         check_replacing(found, workspace, name=name, replace=replace)
     if confirm is not None and not confirm(plan.guarantee):
-        raise Refused("Not trained. Nothing was charged.")
+        raise Refused(say("Not trained. Nothing was charged."))
     return release(training, ledger)
 
 
 def _require_delta(card: Card) -> None:
     if not card.budget.delta:
         raise QueryRefused(
-            f"'{card.population}' has a pure budget, and private training is charged as zCDP. The custodian gives the "
-            "budget a delta in the card and changes the population (discreet population change --card CARD "
-            "--custodian). Nothing was charged.",
+            say(
+                "'{population}' has a pure budget, and private training is charged as zCDP. The custodian gives "
+                "the budget a delta in the card and changes the population (discreet population change --card "
+                "CARD --custodian). Nothing was charged.",
+                population=card.population,
+            ),
             population=card.population,
         )

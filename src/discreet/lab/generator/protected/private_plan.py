@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from discreet.cards import ColumnKind
+from discreet.catalogue import Phrase, say
 from discreet.errors import ParameterInvalid, Refused
 from discreet.guarantees import ZCDP, ExactLike, Neighbours, exact, floor_to_grid, text
 from discreet.lab.generator.generator_rows import Shape, shape_of
@@ -72,18 +73,20 @@ class PrivateSettings:
             value = getattr(self, name)
             if type(value) is not int or not 1 <= value <= largest:
                 raise ParameterInvalid(
-                    parameter=name.replace("_", " "), rule=f"must lie between 1 and {largest}", given=str(value)
+                    parameter=name.replace("_", " "),
+                    rule=say("must lie between 1 and {largest}", largest=largest),
+                    given=str(value),
                 )
         for name, least in _LEAST.items():
             if not least <= getattr(self, name) <= _MOST:
                 raise ParameterInvalid(
                     parameter=name.replace("_", " "),
-                    rule=f"must lie between {least} and {_MOST}",
+                    rule=say("must lie between {least} and {most}", least=least, most=_MOST),
                     given=str(getattr(self, name)),
                 )
         if not 0 < self.marginal_share < 1:
             raise ParameterInvalid(
-                parameter="marginal share", rule="must lie between 0 and 1", given=str(self.marginal_share)
+                parameter=Phrase("marginal share"), rule=say("must lie between 0 and 1"), given=str(self.marginal_share)
             )
 
 
@@ -141,7 +144,12 @@ def plan_private(card: Card, settings: PrivateSettings, *, rho: ExactLike) -> Pr
     """The plan for a dataset's card that costs at most `rho`; refused where the card does not say enough."""
     shapes = tuple(shape_of(column) for column in card.columns if column.kind not in _LEFT_OUT)
     if not shapes:
-        raise Refused(f"'{card.dataset}' has no category, integer or number column: there is nothing to generate.")
+        raise Refused(
+            say(
+                "'{dataset}' has no category, integer or number column: there is nothing to generate.",
+                dataset=card.dataset,
+            )
+        )
     return plan_for(shapes, settings, neighbours=card.neighbours, rho=rho)
 
 
@@ -175,14 +183,20 @@ def _check_size(width: int, settings: PrivateSettings) -> None:
     entries = settings.critic * (width + settings.critic + 3) + 1
     if width > WIDEST or entries > MOST_ENTRIES:
         raise Refused(
-            f"the columns of the card have {width} slots in all, too many for private training with a discriminator of "
-            f"width {settings.critic}: there may be {WIDEST} slots and {MOST_ENTRIES} weights. Group categories, or "
-            "declare columns as text, which are left out.",
+            say(
+                "the columns of the card have {width} slots in all, too many for private training with a "
+                "discriminator of width {critic}: there may be {widest} slots and {most_entries} weights. Group "
+                "categories, or declare columns as text, which are left out.",
+                width=width,
+                critic=settings.critic,
+                widest=WIDEST,
+                most_entries=MOST_ENTRIES,
+            ),
             slots=width,
         )
 
 
 def _too_small(rho: ExactLike) -> ParameterInvalid:
     return ParameterInvalid(
-        parameter="rho", rule="is too small for so many epochs (train for fewer, or spend more)", given=str(rho)
+        parameter="rho", rule=say("is too small for so many epochs (train for fewer, or spend more)"), given=str(rho)
     )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from discreet.catalogue import say
 from discreet.errors import Refused
 from discreet.lab.generator.coding import Block, Coding, Encoded
 
@@ -31,12 +32,17 @@ def public_coding(shapes: Sequence[Shape], *, cells: int) -> Coding:
     """Blocks by the card. A column whose bounds or categories are no public knowledge is refused."""
     for shape in shapes:
         if shape.from_rows or (shape.kind != "category" and shape.low is None):
-            held = "categories" if shape.kind == "category" else "bounds"
-            source = "were read from the rows" if shape.from_rows else "are not in the card"
+            held = say("categories") if shape.kind == "category" else say("bounds")
+            source = say("were read from the rows") if shape.from_rows else say("are not in the card")
             raise Refused(
-                f"the {held} of column '{shape.name}' {source}, and private training may not learn them from the rows. "
-                f"Write {held} in the card that are known without the data, or declare the column as text, which is "
-                "left out.",
+                say(
+                    "the {held} of column '{name}' {source}, and private training may not learn them from the rows. "
+                    "Write {held} in the card that are known without the data, or declare the column as text, which "
+                    "is left out.",
+                    held=held,
+                    name=shape.name,
+                    source=source,
+                ),
                 column=shape.name,
             )
     return Coding(tuple(_block(shape, cells) for shape in shapes))

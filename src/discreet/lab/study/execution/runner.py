@@ -18,6 +18,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any, Final
 
+from discreet.catalogue import language, say
 from discreet.errors import Refused, UsageError
 from discreet.files import write_whole
 from discreet.guarantees import text as plain_text
@@ -69,7 +70,7 @@ def run_study(
     began = time.monotonic()
     jobs = default_jobs() if jobs is None else jobs
     if not 1 <= jobs <= _MOST_JOBS:
-        raise UsageError(f"jobs must be 1 to {_MOST_JOBS}; received {jobs}.")
+        raise UsageError(say("jobs must be 1 to {most_jobs}; received {jobs}.", most_jobs=_MOST_JOBS, jobs=jobs))
     text = progress or (lambda _stage, _done, _all: None)
     design = design_study(config, study_card(config, base))
     key = {"config_hash": config.hash(digest_data(config, base)), "versions": _versions()}
@@ -79,12 +80,12 @@ def run_study(
         if folder.complete:
             return Finished(out, len(tasks), 0, time.monotonic() - began)
         open_tasks = [task for task in tasks if not has_part(folder.parts, task)]
-        text("preparing rows", len(tasks) - len(open_tasks), len(tasks))
+        text(say("preparing rows"), len(tasks) - len(open_tasks), len(tasks))
         with folder.rows() as scratch, open_lanes(max(1, min(jobs, len(open_tasks)))) as lanes, _refused_when_ended():
             rows = prepare_rows(config, base, scratch)
             assignment = _assign(config, rows, folder, build)
             facts = _run(lanes, assignment, _longest_first(open_tasks, config), len(tasks), text)
-            text("writing tables", len(tasks), len(tasks))
+            text(say("writing tables"), len(tasks), len(tasks))
             averages = lanes[0].submit(average, tasks)
             facts |= {"share_of_weight_cut": rows.share_cut, "seconds": round(time.monotonic() - began, 1)}
             about = _write(config, design, folder, tasks, facts)
@@ -119,7 +120,9 @@ def _longest_first(tasks: Sequence[StudyTask], config: StudyConfig) -> list[Stud
 
 def _assign(config: StudyConfig, rows: StudyRows, folder: StudyFolder, build: str) -> Assignment:
     raw = None if rows.raw is None else str(rows.raw)
-    return Assignment(config.text, config.file, rows.card.text, str(rows.data), raw, str(folder.parts), build)
+    return Assignment(
+        config.text, config.file, rows.card.text, str(rows.data), raw, str(folder.parts), build, language()
+    )
 
 
 def _run(
@@ -133,12 +136,12 @@ def _run(
         if refusal is not None:
             raise Refused(refusal)
         done += 1
-        text("running", done, total)
+        text(say("running"), done, total)
 
     for lane in lanes:
         lane.submit(accept, assignment)
     facts = lanes[0].submit(describe)
-    text("running", done, total)
+    text(say("running"), done, total)
     run_in_lanes(lanes, tasks, finished)
     described = facts.result()
     if isinstance(described, str):
@@ -152,8 +155,10 @@ def _refused_when_ended() -> Iterator[None]:
         yield
     except BrokenProcessPool:
         raise Refused(
-            "A process of the study was ended from outside, perhaps for want of memory. What was finished is kept: run "
-            "the study again, with fewer --jobs, to go on."
+            say(
+                "A process of the study was ended from outside, perhaps for want of memory. What was finished is "
+                "kept: run the study again, with fewer --jobs, to go on."
+            )
         ) from None
 
 
@@ -184,7 +189,7 @@ def _annotate(
 def _about(config: StudyConfig, design: StudyDesign, folder: StudyFolder, facts: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
-        "notice": NOTICE,
+        "notice": NOTICE.en,
         "study": config.study,
         "title": config.title,
         "config": config.to_dict(),

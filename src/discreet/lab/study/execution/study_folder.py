@@ -22,6 +22,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any, Final
 
+from discreet.catalogue import say
 from discreet.errors import PathInvalid, Refused
 from discreet.files import is_partial, make_folder, write_whole
 from discreet.lab.study.findings.tidy_tables import SIZES, TABLES
@@ -50,13 +51,18 @@ class StudyFolder:
         folder = cls(path, key)
         held = _held(path)
         if held is None and path.is_dir() and any(_foreign(path)):
-            raise PathInvalid(f"'{path}' holds files that are no study's. Name a new folder.", path=str(path))
+            raise PathInvalid(
+                say("'{path}' holds files that are no study's. Name a new folder.", path=path), path=str(path)
+            )
         if overwrite:
             folder._clear()
         elif held is not None and held["config_hash"] != key["config_hash"]:
             raise Refused(
-                f"'{path}' holds another study: its configuration or data differ. Name another folder, or replace it "
-                "with --overwrite.",
+                say(
+                    "'{path}' holds another study: its configuration or data differ. Name another folder, or replace "
+                    "it with --overwrite.",
+                    path=path,
+                ),
                 path=str(path),
             )
         elif held is not None and held != key:
@@ -100,7 +106,10 @@ class StudyFolder:
                 self.parts.mkdir(exist_ok=True, mode=0o700)
                 _write(self.parts / _KEY, self.key)
         except OSError as error:
-            raise PathInvalid(f"'{self.path}' cannot be written: {error.strerror}.", path=str(self.path)) from None
+            raise PathInvalid(
+                say("'{path}' cannot be written: {strerror}.", path=self.path, strerror=error.strerror),
+                path=str(self.path),
+            ) from None
 
     def _clear(self) -> None:
         """Remove what a study writes, and nothing else."""
@@ -120,7 +129,10 @@ def hold_folder(path: Path) -> Iterator[None]:
     try:
         handle = os.open(path, os.O_RDONLY)
     except OSError as error:
-        raise PathInvalid(f"'{path}' cannot be read: {error.strerror}. Name another folder.", path=str(path)) from None
+        raise PathInvalid(
+            say("'{path}' cannot be read: {strerror}. Name another folder.", path=path, strerror=error.strerror),
+            path=str(path),
+        ) from None
     try:
         _lock(handle, path)
         yield
@@ -137,7 +149,8 @@ def _lock(handle: int, path: Path) -> None:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         raise Refused(
-            f"Another run is at work in '{path}'. Wait until it has ended, or name another folder.", path=str(path)
+            say("Another run is at work in '{path}'. Wait until it has ended, or name another folder.", path=path),
+            path=str(path),
         ) from None
 
 

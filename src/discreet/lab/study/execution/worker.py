@@ -19,6 +19,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from discreet.catalogue import ENGLISH, speak
 from discreet.errors import DiscreetError
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ class Assignment:
     raw: str | None
     parts: str
     build: str
+    language: str = ENGLISH  # of refusals
 
 
 @dataclass(slots=True)
@@ -98,6 +100,7 @@ def load() -> None:
 
 def accept(assignment: Assignment) -> None:
     """The study to work on: said once, before its first task."""
+    speak(assignment.language)
     _DESK.assignment = assignment
 
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
+from discreet.catalogue import Phrase, language, localise, numeral, say, say_count, say_list
 from discreet.lab.study.findings.risks import Risk, find_risks, find_untried
 from discreet.lab.study.findings.study_findings import Asked, Findings, QueryPanel, Series
 
@@ -22,11 +23,15 @@ __all__ = [
     "AdviceSetting",
     "Recommendation",
     "choose",
-    "join_words",
+    "name_kind",
     "panels_at",
     "percent",
     "setting_of",
     "tell_choices",
+    "tell_epsilon",
+    "tell_epsilons",
+    "tell_spent",
+    "title_kind",
 ]
 
 GOOD: Final = 0.10
@@ -36,20 +41,33 @@ _NAMED: Final = 3
 # What a command can release or collect, from the model that asks for least trust to the one that asks for most. No
 # command runs a protocol of the shuffle, and who answers in clear (hybrid) has no ε: those are compared, not advised.
 RUN_BY: Final = {"local": "discreet local", "central": "discreet query", "table": "discreet table"}
+_TITLES: Final = {"counts": Phrase("Counts"), "means": Phrase("Means"), "sums": Phrase("Sums")}
+_KINDS: Final = {"counts": Phrase("counts"), "means": Phrase("means"), "sums": Phrase("sums")}
 
 
 def percent(share: float) -> str:
     """A share in words of per cent, with two figures where they matter."""
     if not math.isfinite(share):
-        return "unknown"
+        return say("unknown")
     value = 100 * share
     if value < 0.1:
-        return "less than 0.1%"
-    return f"{value:,.0f}%" if value >= 10 else f"{value:.2g}%"
+        return say("less than {share:.1%}", share=0.001)
+    return localise(f"{value:,.0f}%" if value >= 10 else f"{value:.2g}%", language())
 
 
-def join_words(parts: Sequence[str]) -> str:
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}" if parts else ""
+def tell_epsilons(epsilons: Sequence[float]) -> str:
+    """'0.5, 1 and 3'."""
+    return say_list([numeral(epsilon, "g") for epsilon in epsilons])
+
+
+def name_kind(kind: str) -> str:
+    """Counts, means or sums, as they stand in a sentence."""
+    return str(_KINDS[kind])
+
+
+def title_kind(kind: str) -> str:
+    """The same as a heading."""
+    return str(_TITLES[kind])
 
 
 def panels_at(asked: Asked, epsilon: float, *, compared: bool = False) -> list[tuple[Series, QueryPanel]]:
@@ -86,11 +104,16 @@ def setting_of(findings: Findings) -> AdviceSetting:
 
 @dataclass(frozen=True, slots=True)
 class Recommendation:
-    """Which model to take at one ε, and why; `series` is None when none is advised. `advice` follows 'choose'."""
+    """Which model to take at one ε, and why; `series` is its name, None when none is advised.
+
+    `kind` is what it is for, where a study asks for several kinds of figures. Without a `why` there is nothing to say.
+    """
 
     epsilon: float
     series: str | None
-    advice: str
+    label: str
+    why: str
+    kind: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,43 +134,76 @@ _Scores = Mapping[tuple[str, str], _Score]
 
 def tell_choices(choices: Sequence[Recommendation], setting: AdviceSetting) -> list[str]:
     """The advice in sentences; what differs in ε alone is said once: 'At ε = 1 and 3 choose …'."""
-    merged: dict[str, list[float]] = {}
+    merged: dict[Recommendation, list[float]] = {}
     for choice in choices:
-        if choice.advice:
-            merged.setdefault(choice.advice, []).append(choice.epsilon)
-    return [f"At {_tell_spent(epsilons, setting)} choose {advice}." for advice, epsilons in merged.items()]
+        if choice.why:
+            merged.setdefault(replace(choice, epsilon=0), []).append(choice.epsilon)
+    return [_tell_choice(choice, tell_spent(epsilons, setting)) for choice, epsilons in merged.items()]
 
 
-def _tell_spent(epsilons: Sequence[float], setting: AdviceSetting) -> str:
-    each = f"ε = {join_words([f'{epsilon:g}' for epsilon in epsilons])}"
+def _tell_choice(choice: Recommendation, spent: str) -> str:
+    if choice.series is None:
+        if not choice.kind:
+            return say("At {spent} choose none of them: {why}.", spent=spent, why=choice.why)
+        kind = name_kind(choice.kind)
+        return say("At {spent} choose none of them for {kind}: {why}.", spent=spent, kind=kind, why=choice.why)
+    if not choice.kind:
+        return say("At {spent} choose {model}: {why}.", spent=spent, model=choice.label, why=choice.why)
+    return say(
+        "At {spent} choose {model} for {kind}: {why}.",
+        spent=spent,
+        model=choice.label,
+        kind=name_kind(choice.kind),
+        why=choice.why,
+    )
+
+
+def tell_epsilon(epsilon: float, setting: AdviceSetting) -> str:
+    """One ε in a heading, with what a respondent loses in total where that is more."""
     if setting.columns < 2:
-        return each
-    totals = join_words([f"{setting.total(epsilon):g}" for epsilon in epsilons])
-    return f"{each} for each of {setting.columns} columns, {totals} in total for a respondent,"
+        return say("ε = {epsilon:g}", epsilon=epsilon)
+    return say("ε = {epsilon:g} ({total:g} in total)", epsilon=epsilon, total=setting.total(epsilon))
+
+
+def tell_spent(epsilons: Sequence[float], setting: AdviceSetting) -> str:
+    """The ε of a choice, with what a respondent loses in total where that is more."""
+    if setting.columns < 2:
+        return say("ε = {epsilons}", epsilons=tell_epsilons(epsilons))
+    return say(
+        "ε = {epsilons} for each of {columns} columns, {totals} in total for a respondent,",
+        epsilons=tell_epsilons(epsilons),
+        columns=setting.columns,
+        totals=tell_epsilons([setting.total(epsilon) for epsilon in epsilons]),
+    )
 
 
 def choose(
-    asked: Sequence[Asked], *, epsilon: float, purpose: str = "", setting: AdviceSetting | None = None
+    asked: Sequence[Asked], *, epsilon: float, kind: str = "", setting: AdviceSetting | None = None
 ) -> Recommendation:
     """The model that asks for least trust among those that fit every query which some model can show."""
     setting = setting or AdviceSetting()
+    labels = {item.name_of(series): item.label_of(series) for item in asked for series in item.series}
+
+    def advise(name: str | None, why: str) -> Recommendation:
+        return Recommendation(epsilon, name, "" if name is None else labels[name], why, kind)
+
     scored = [(item.label, scores) for item in asked if (scores := _score(item, epsilon))]
     if not scored:
         compared = any(panels_at(item, epsilon) for item in asked)
-        return Recommendation(
-            epsilon, None, f"none of them{purpose}: no command runs a model of this study" if compared else ""
-        )
+        return advise(None, say("no command runs a model of this study") if compared else "")
     if setting.total(epsilon) > LARGEST_TOTAL:
-        return Recommendation(
-            epsilon,
+        return advise(
             None,
-            f"none of them{purpose}: a respondent would lose more than ε = {LARGEST_TOTAL} in total, beyond which the "
-            "promise is empty; protect fewer columns, or spend less on each",
+            say(
+                "a respondent would lose more than ε = {largest} in total, beyond which the promise is empty; protect "
+                "fewer columns, or spend less on each",
+                largest=LARGEST_TOTAL,
+            ),
         )
     shown = [scores for _, scores in scored if any(score.fits for score in scores.values())]
     some = [scores for _, scores in scored if any(math.isfinite(score.error) for score in scores.values())]
     worst = _worst(shown or some or [scores for _, scores in scored])
-    rest = _tell_left_out([label for label, scores in scored if scores not in shown])
+    left_out = [label for label, scores in scored if scores not in shown]
     refused: list[str] = []
     for model in RUN_BY if shown else ():
         fitting = {name: score.error for (its, name), score in worst.items() if its == model and score.fits}
@@ -156,16 +212,15 @@ def choose(
             risk = setting.untried.get(epsilon) if tried is None and model == "local" else tried
             if risk is None or not risk.excessive:
                 why = _tell_reason(model, worst, refused, attacked=tried is not None)
-                return Recommendation(epsilon, name, f"{name}{purpose}: {why}{rest}")
-            refused.append(f"{name} is accurate enough, but {risk.tell()}")
-    why = "; ".join(refused) if refused else _tell_shortfall(worst)
-    return Recommendation(epsilon, None, f"none of them{purpose}: {why}")
+                return advise(name, _tell_left_out(why, left_out))
+            refused.append(say("{model} is accurate enough, but {risk}", model=labels[name], risk=risk.tell()))
+    return advise(None, say("; ").join(refused) if refused else _tell_shortfall(worst, labels))
 
 
 def _score(asked: Asked, epsilon: float) -> _Scores:
     means = asked.statistic == "mean"
     return {
-        (series.family, asked.label_of(series)): _Score(
+        (series.family, asked.name_of(series)): _Score(
             math.inf if math.isnan(panel.typical()) else panel.typical(), means and not panel.separates()
         )
         for series, panel in panels_at(asked, epsilon)
@@ -186,30 +241,46 @@ def _worst(every: Sequence[_Scores]) -> dict[tuple[str, str], _Score]:
 
 def _tell_reason(model: str, worst: _Scores, refused: Sequence[str], *, attacked: bool) -> str:
     if model == "local":
-        untried = "" if attacked else "; the study tried no linkage attack on it"
-        return f"it is accurate enough, and respondents need trust nobody{untried}"
-    office = "it needs an office that may hold the true answers"
+        if attacked:
+            return say("it is accurate enough, and respondents need trust nobody")
+        return say("it is accurate enough, and respondents need trust nobody; the study tried no linkage attack on it")
     if refused:
-        return f"it is accurate enough, and {office}; {'; '.join(refused)}"
+        return say(
+            "it is accurate enough, and it needs an office that may hold the true answers; {refused}",
+            refused=say("; ").join(refused),
+        )
     alone = any(its == "local" for its, _ in worst) and not any(
         score.fits for (its, _), score in worst.items() if its not in {"local", model}
     )
-    return f"it {'alone ' if alone else ''}is accurate enough; {office}"
+    if alone:
+        return say("it alone is accurate enough; it needs an office that may hold the true answers")
+    return say("it is accurate enough; it needs an office that may hold the true answers")
 
 
-def _tell_left_out(labels: Sequence[str]) -> str:
+def _tell_left_out(why: str, labels: Sequence[str]) -> str:
     if not labels:
-        return ""
-    named = [f"“{label}”" for label in labels[:_NAMED]]
-    named += [f"{len(labels) - _NAMED} more"] if len(labels) > _NAMED else []
-    return f". Left out, because no model shows it well enough at this ε: {join_words(named)}"
+        return why
+    named = [say("“{label}”", label=label) for label in labels[:_NAMED]]
+    rest = len(labels) - _NAMED
+    named += [say_count("{count} more", "{count} more", rest)] if rest > 0 else []
+    return say(
+        "{why}. Left out, because no model shows it well enough at this ε: {figures}", why=why, figures=say_list(named)
+    )
 
 
-def _tell_shortfall(worst: _Scores) -> str:
+def _tell_shortfall(worst: _Scores, labels: Mapping[str, str]) -> str:
     best = min(worst, key=lambda key: (worst[key].error, key))
     if math.isinf(worst[best].error):
-        return "no group has a true value to be held against, or an answer"
-    off = f"{best[1]}, is off by {percent(worst[best].error)} in the typical group of its worst figure"
+        return say("no group has a true value to be held against, or an answer")
+    facts = {"model": labels[best[1]], "error": percent(worst[best].error)}
     if worst[best].error <= GOOD and worst[best].blurred:
-        return f"the groups lie closer together than the noise. For a group by itself the best, {off}"
-    return f"the best, {off}; ask for larger groups, fewer figures or a larger ε"
+        return say(
+            "the groups lie closer together than the noise. For a group by itself the best, {model}, is off by {error} "
+            "in the typical group of its worst figure",
+            **facts,
+        )
+    return say(
+        "the best, {model}, is off by {error} in the typical group of its worst figure; ask for larger groups, fewer "
+        "figures or a larger ε",
+        **facts,
+    )

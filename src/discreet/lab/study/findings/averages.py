@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from discreet.catalogue import Phrase
 from discreet.files import write_whole
 from discreet.lab.study.findings.tidy_tables import NOTICE, SIZES
 from discreet.present import csv_text
@@ -19,8 +20,9 @@ SHORT_NOTICE: Final = "study on true data; not a release"
 _WHO: Final = ["model", "mechanism", "epsilon"]
 _QUERY: Final = ["statistic", "column", "category"]
 _Key = tuple[str, str, str | None]
-_ABOUT: Final = f"""\
-{NOTICE}
+_ABOUT: Final = Phrase(
+    """\
+{notice}
 
 errors.csv     mean absolute error of each query over groups and runs, the error that theory expects, the share of
                intervals that hold the true value, by model, mechanism and epsilon
@@ -30,7 +32,9 @@ sizes.csv      where fewer respondents were studied: the errors by number of res
                of the respondents drawn lie from those of all
 hybrid.csv     where some answer in clear: error and bias (mean of the estimates less the true value) of each group, by
                the share in clear, who chooses to, and how the two groups are joined
-"""
+""",
+    notice=NOTICE,
+)
 
 
 def write_averages(
@@ -45,7 +49,7 @@ def write_averages(
     who answers in clear.
     """
     folder.mkdir(exist_ok=True, mode=0o700)
-    write_whole(folder / "README.txt", _ABOUT, durable=False)
+    write_whole(folder / "README.txt", str(_ABOUT), durable=False)
     _write(folder / "errors.csv", _errors(tables, labels, coverage=coverage))
     _write(folder / "estimates.csv", _estimates(tables["results"], labels))
     _write(folder / "quality.csv", _quality(tables["quality"]))

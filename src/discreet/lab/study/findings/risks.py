@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
+from discreet.catalogue import say
 from discreet.lab.study.findings.study_findings import Findings, Row, Series
 
 __all__ = ["FOUND", "TELLING", "Risk", "find_risks", "find_untried"]
@@ -48,14 +49,22 @@ class Risk:
     def tell(self) -> str:
         """What was found, in words."""
         if not self.column:
-            return (
+            return say(
                 "the study tried no linkage attack on it, and whoever knows the sender of a report may turn a guess at "
-                f"even odds into one that is right for {self.success:.0%}"
+                "even odds into one that is right for {success:.0%}",
+                success=self.success,
             )
-        found = "may be" if self.bounded else "is"
-        return (
-            f"the best guess at {self.column} {found} right for {self.success:.0%} of those whom the linkage attack "
-            f"finds, and for {self.baseline:.0%} without a report"
+        facts = {"column": self.column, "success": self.success, "baseline": self.baseline}
+        if self.bounded:
+            return say(
+                "the best guess at {column} may be right for {success:.0%} of those whom the linkage attack finds, and "
+                "for {baseline:.0%} without a report",
+                **facts,
+            )
+        return say(
+            "the best guess at {column} is right for {success:.0%} of those whom the linkage attack finds, and for "
+            "{baseline:.0%} without a report",
+            **facts,
         )
 
 
@@ -67,7 +76,7 @@ def find_risks(findings: Findings) -> dict[tuple[str, float], Risk]:
         if row["model"] != _LINKED or math.isnan(row["baseline"]):
             continue
         variant = Series(_LINKED, str(row.get("mechanism", ""))).variant
-        key = (Series(_LINKED, variant if several else "").label, float(row["epsilon"]))
+        key = (Series(_LINKED, variant if several else "").name, float(row["epsilon"]))
         risk = _risk(row, findings)
         worst = result.get(key)
         if worst is None or _rank(risk) > _rank(worst):

@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from discreet.catalogue import FRENCH, Phrase, language, say
 from discreet.errors import PathInvalid
+from discreet.lab.study.findings.series_names import tell_mechanism, tell_model
 
 if TYPE_CHECKING:
     from numpy import float64
@@ -30,9 +32,7 @@ __all__ = [
     "Row",
     "Series",
     "Sized",
-    "mechanism_of",
     "read_findings",
-    "tell_variant",
 ]
 
 # In the order in which they are shown; the last is kept for comparison only.
@@ -43,6 +43,8 @@ TOLD_BY_MECHANISM: Final = ("shuffle", "naive")
 _BIASED: Final = frozenset({"clip", "modulo", "abs"})
 _BRACKETS: Final = re.compile(r"\((.*)\)$")
 _MOST_FIGURES: Final = 6
+# Of a column's shape: what lies outside its bins.
+_ENDS: Final = {"below": Phrase("below"), "above": Phrase("above"), "not in the list": Phrase("not in the list")}
 
 Row = dict[str, Any]
 
@@ -53,6 +55,12 @@ class Series:
 
     model: str
     mechanism: str
+
+    @classmethod
+    def called(cls, name: str) -> Series:
+        """The series of a name."""
+        model, _, mechanism = name.removesuffix(")").partition(" (")
+        return cls(model, mechanism)
 
     @property
     def family(self) -> str:
@@ -67,8 +75,15 @@ class Series:
         return (index, self.model, "" if first else self.mechanism)
 
     @property
-    def label(self) -> str:
+    def name(self) -> str:
+        """By which it is known, whatever language is spoken."""
         return f"{self.model} ({self.mechanism})" if self.mechanism else self.model
+
+    @property
+    def label(self) -> str:
+        """What readers see."""
+        model = tell_model(self.model)
+        return f"{model} ({tell_mechanism(self.mechanism)})" if self.mechanism else model
 
     @property
     def variant(self) -> str:
@@ -158,8 +173,15 @@ class Asked:
 
         That is the same in every query, even if the mechanism behind it is not.
         """
+        return self._among_rivals(series).label
+
+    def name_of(self, series: Series) -> str:
+        """The same whatever language is spoken."""
+        return self._among_rivals(series).name
+
+    def _among_rivals(self, series: Series) -> Series:
         rivals = sum(1 for other in self.series if other.model == series.model)
-        return Series(series.model, series.variant).label if rivals > 1 else series.model
+        return Series(series.model, series.variant if rivals > 1 else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,18 +241,27 @@ class Findings:
     @property
     def labels(self) -> Mapping[str, str]:
         """What columns are called, by name; studies of earlier versions do not tell."""
-        return self.info.get("labels") or {}
+        return {**(self.info.get("labels") or {}), **_translated(self.info, "labels")}
+
+    def tell_bin(self, column: str, index: int, label: str) -> str:
+        """What a bin of a column's shape is called: of a category the label, of a number where it begins."""
+        if label in _ENDS:
+            return str(_ENDS[label])
+        found = list((_translated(self.info, "categories").get(column) or {}).values())
+        return str(found[index]) if 0 <= index < len(found) else label
 
     @property
     def title(self) -> str:
-        return str(self.fact("title") or self.fact("study") or "A study of privacy models")
+        return str(self.fact("title") or self.fact("study") or say("A study of privacy models"))
 
 
 def read_findings(folder: Path) -> Findings:
     """The findings of a study's folder; PathInvalid when it holds no finished study."""
     results, about = folder / "results.parquet", folder / "study.json"
     if not results.is_file() or not about.is_file():
-        raise PathInvalid(f"'{folder.name}' holds no finished study. Run it first: discreet study run STUDY.yaml.")
+        raise PathInvalid(
+            say("'{name}' holds no finished study. Run it first: discreet study run STUDY.yaml.", name=folder.name)
+        )
     info = json.loads(about.read_text(encoding="utf-8"))
     written = folder / "study.yaml"
     table = _read(results)
@@ -326,9 +357,28 @@ def _assemble(query: Mapping[str, Any], rows: Sequence[Row], theory: Sequence[Ro
     panels = {key: _Cells(its).panel(_Cells(expected[key]) if key in expected else None) for key, its in cells.items()}
     honest = sorted(panels, key=lambda key: (key[0].order, key[1]))
     epsilons = tuple(sorted({epsilon for _, epsilon in panels}, reverse=True))
-    label = str(query.get("label") or query["name"])
-    truth = panels[honest[0]].truth
-    return Asked(str(query["name"]), label, str(query["statistic"]), tuple(groups), truth, epsilons, panels)
+    told, truth = _translated(info, "groups"), panels[honest[0]].truth
+    names = tuple(str(told.get(group, group)) for group in groups)
+    return Asked(str(query["name"]), _label(query, info), str(query["statistic"]), names, truth, epsilons, panels)
+
+
+def _label(query: Mapping[str, Any], info: Mapping[str, Any]) -> str:
+    """What readers see of a query. One of the study's own is called as its column is."""
+    label, name = str(query.get("label") or query["name"]), query["column"]
+    column = _translated(info, "labels").get(name)
+    if column is None or label == (info.get("labels") or {}).get(name):
+        return str(column or label)
+    if query.get("category") is not None:
+        found = (_translated(info, "categories").get(name) or {}).get(query["category"], query["category"])
+        return say("{column}: {category}", column=column, category=found)
+    if query["statistic"] == "mean":
+        return say("Mean of {column}", column=column)
+    return say("Sum of {column}", column=column)
+
+
+def _translated(info: Mapping[str, Any], sort: str) -> Mapping[str, Any]:
+    """What the card calls things in French, where that is spoken and the study tells."""
+    return (info.get("french") or {}).get(sort) or {} if language() == FRENCH else {}
 
 
 def _name_series(rows: Sequence[Row]) -> dict[tuple[str, str], Series]:
@@ -415,28 +465,6 @@ def _row_means(values: NDArray[float64]) -> NDArray[float64]:
     with np.errstate(invalid="ignore"):
         means: NDArray[float64] = np.where(known, values, 0).sum(axis=1) / known.sum(axis=1)
     return means
-
-
-def tell_variant(variant: str) -> str:
-    """A model's variant for readers, without what is so by default: 'local (numbers by laplace)'."""
-    words = variant.split(" ")
-    if words[0] == "hybrid":
-        return f"hybrid ({mechanism_of(variant)})"
-    if words[0] != "local" or len(words) < 3:
-        return variant
-    categories, numbers, *rest = words[1:]
-    lines = [
-        f"{sort} by {name}" for sort, name in (("categories", categories), ("numbers", numbers)) if name != "automatic"
-    ]
-    lines += ["ε split"] if "split" in rest else []
-    lines += ["counts by ratio"] if "ratio" in rest else []
-    lines += ["missing answers protected"] if rest[-2:] == ["missing", "category"] else []
-    return f"local ({', '.join(lines)})" if lines else "local"
-
-
-def mechanism_of(variant: str) -> str:
-    """What the results call a hybrid, from its variant: '30% in clear'."""
-    return variant.removeprefix("hybrid ").partition(" local ")[0]
 
 
 def _count_coverage(results: Any, info: Mapping[str, Any]) -> dict[tuple[Series, float], tuple[int, int]]:

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.lab.study.findings.advice import GOOD, join_words, panels_at, percent
-from discreet.lab.study.findings.study_findings import Asked, Findings, QueryPanel, Series, mechanism_of
+from discreet.catalogue import language, localise, numeral, say, say_list
+from discreet.lab.study.findings.advice import GOOD, panels_at, percent
+from discreet.lab.study.findings.series_names import mechanism_of, tell_selection
+from discreet.lab.study.findings.study_findings import Asked, Findings, QueryPanel, Series
 from discreet.lab.study.report.report_numbers import NONE, tell_amount
 from discreet.present import Markup, table
 
@@ -49,9 +51,13 @@ def tell_sizes(sizes: Sizes, epsilon: float) -> str:
     parts = []
     for name in _names(sizes, epsilon):
         errors = [percent(_typical(asked, name, epsilon)) for asked in sizes.values()]
-        parts.append(f"{join_words(errors)} under {name}")
-    numbers = join_words([f"{size:,}" for size in sizes])
-    return f"With {numbers} respondents the typical group's figure is off by {'; '.join(parts)} (ε = {epsilon:g})."
+        parts.append(say("{errors} under {model}", errors=say_list(errors), model=name))
+    return say(
+        "With {numbers} respondents the typical group's figure is off by {models} (ε = {epsilon:g}).",
+        numbers=say_list([numeral(size) for size in sizes]),
+        models=say("; ").join(parts),
+        epsilon=epsilon,
+    )
 
 
 def tell_needed(findings: Findings, epsilon: float) -> str:
@@ -63,10 +69,18 @@ def tell_needed(findings: Findings, epsilon: float) -> str:
     for name in dict.fromkeys(name for sizes in every for name in _names(sizes, epsilon)):
         numbers = [_smallest(sizes, name, epsilon) for sizes in every]
         needed[name] = None if None in numbers else max(number for number in numbers if number is not None)
-    lines = [f"{name} {'no number studied' if n is None else f'{n:,}'}" for name, n in needed.items()]
-    return (
-        f"Respondents that keep the typical error of every figure within {GOOD:.0%} at ε = {epsilon:g}, of those "
-        f"studied: {', '.join(lines)}."
+    lines = [
+        say("{model} no number studied", model=name)
+        if n is None
+        else say("{model} {respondents:,}", model=name, respondents=n)
+        for name, n in needed.items()
+    ]
+    return say(
+        "Respondents that keep the typical error of every figure within {goal:.0%} at ε = {epsilon:g}, of those "
+        "studied: {models}.",
+        goal=GOOD,
+        epsilon=epsilon,
+        models=", ".join(lines),
     )
 
 
@@ -87,9 +101,12 @@ def sizes_table(findings: Findings, asked: Asked, sizes: Sizes, epsilon: float) 
         for name in _names(sizes, epsilon)
     ]
     drawn = {item.respondents: item.drawn.get(asked.name, math.nan) for item in findings.sizes}
-    rows.append(["the sample itself, without protection", *(tell_amount(drawn.get(size, math.nan)) for size in sizes)])
-    head = ["Model", *(f"{size:,} respondents" for size in sizes)]
-    caption = f"Mean absolute error over groups at ε = {epsilon:g}, expected by theory where there is one"
+    own = say("the sample itself, without protection")
+    rows.append([own, *(tell_amount(drawn.get(size, math.nan)) for size in sizes)])
+    head = [say("Model"), *(say("{respondents:,} respondents", respondents=size) for size in sizes)]
+    caption = say(
+        "Mean absolute error over groups at ε = {epsilon:g}, expected by theory where there is one", epsilon=epsilon
+    )
     return table(head, rows, caption=caption)
 
 
@@ -140,9 +157,10 @@ def hybrid_lines(findings: Findings, asked: Asked, epsilon: float) -> list[Hybri
             continue
         panel = asked.panels.get((Series("hybrid", mechanism_of(str(item["variant"]))), epsilon))
         if panel is not None:
-            chosen = item.get("selection") or "all alike"
-            strata = " (as strata)" if item.get("relation") == "strata" else ""
-            lines.setdefault(f"{chosen}{strata}", []).append((float(item["share"]), panel))
+            chosen = tell_selection(item["selection"]) if item.get("selection") else say("all alike")
+            strata = item.get("relation") == "strata"
+            name = say("{who} (as strata)", who=chosen) if strata else chosen
+            lines.setdefault(name, []).append((float(item["share"]), panel))
     return [_line(name, sorted(points, key=lambda point: point[0])) for name, points in lines.items()]
 
 
@@ -178,12 +196,20 @@ def _held(panel: QueryPanel) -> float:
 
 def tell_hybrid(asked: Asked, lines: Sequence[HybridSweep], epsilon: float) -> str:
     """What self-selection does, where most answer in clear."""
-    off = [f"{_signed(line.biases[-1])}{_around(line.spreads[-1])}" for line in lines]
-    who = [f"where {line.shares[-1]:.0%} answer in clear, {line.name}" for line in lines]
-    parts = [f"{one} {other}" for one, other in zip(off, who, strict=True)]
-    return (
-        f"At ε = {epsilon:g}, over all groups together, the estimates lie off by {'; '.join(parts)} (mean of "
-        f"{lines[0].runs} runs)."
+    parts = [
+        say(
+            "{bias} where {share:.0%} answer in clear, {who}",
+            bias=f"{_signed(line.biases[-1])}{_around(line.spreads[-1])}",
+            share=line.shares[-1],
+            who=line.name,
+        )
+        for line in lines
+    ]
+    return say(
+        "At ε = {epsilon:g}, over all groups together, the estimates lie off by {models} (mean of {runs} runs).",
+        epsilon=epsilon,
+        models=say("; ").join(parts),
+        runs=lines[0].runs,
     )
 
 
@@ -195,26 +221,28 @@ def hybrid_table(asked: Asked, lines: Sequence[HybridSweep], epsilon: float) -> 
         biased = [f"{_signed(bias)}{_around(own)}" for bias, own in zip(line.biases, line.spreads, strict=True)]
         biases = dict(zip(line.shares, biased, strict=True))
         errors, held = (dict(zip(line.shares, values, strict=True)) for values in (line.errors, line.coverage))
-        rows.append([line.name, "error", *(tell_amount(errors.get(share, math.nan)) for share in shares)])
-        rows.append(["", "bias", *(biases.get(share, NONE) for share in shares)])
-        rows.append(["", "intervals that hold", *(_share(held.get(share, math.nan)) for share in shares)])
-    head = ["Who answers in clear", "", *(f"{share:.0%} in clear" for share in shares)]
-    caption = (
-        f"{asked.label}: mean absolute error over groups, and bias of all groups together ± its standard error, at "
-        f"ε = {epsilon:g}"
+        rows.append([line.name, say("error"), *(tell_amount(errors.get(share, math.nan)) for share in shares)])
+        rows.append(["", say("bias"), *(biases.get(share, NONE) for share in shares)])
+        rows.append(["", say("intervals that hold"), *(_share(held.get(share, math.nan)) for share in shares)])
+    head = [say("Who answers in clear"), "", *(say("{share:.0%} in clear", share=share) for share in shares)]
+    caption = say(
+        "{figure}: mean absolute error over groups, and bias of all groups together ± its standard error, at "
+        "ε = {epsilon:g}",
+        figure=asked.label,
+        epsilon=epsilon,
     )
     return table(head, rows, caption=caption)
 
 
 def _around(spread: float) -> str:
-    return f" ± {100 * spread:.1f}" if math.isfinite(spread) else ""
+    return f" ± {numeral(100 * spread, '.1f')}" if math.isfinite(spread) else ""
 
 
 def _share(share: float) -> str:
-    return f"{share:.0%}" if math.isfinite(share) else NONE
+    return numeral(share, ".0%") if math.isfinite(share) else NONE
 
 
 def _signed(share: float) -> str:
     if not math.isfinite(share):
         return NONE
-    return f"{100 * share:+.1f}%".replace("-", "−")
+    return localise(f"{100 * share:+.1f}%", language()).replace("-", "−")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from discreet.catalogue import Phrase
 from discreet.files import staged_file
 
 if TYPE_CHECKING:
@@ -36,7 +37,9 @@ __all__ = [
     "write_table",
 ]
 
-NOTICE: Final = "A study: computed from the true data with repeatable noise. Not a release; for the custodian alone."
+NOTICE: Final = Phrase(
+    "A study: computed from the true data with repeatable noise. Not a release; for the custodian alone."
+)
 
 _TEXT, _WHOLE, _NUMBER, _TRUTH = "string", "int32", "float64", "bool"
 _WHO: Final = {"model": _TEXT, "mechanism": _TEXT, "epsilon": _NUMBER}
@@ -133,7 +136,7 @@ def schema(name: str) -> Any:
     """The Arrow schema of a table, notice included."""
     import pyarrow as pa
 
-    return pa.schema(list(_EVERY[name].items()), metadata={"notice": NOTICE})
+    return pa.schema(list(_EVERY[name].items()), metadata={"notice": NOTICE.en})
 
 
 def empty(name: str) -> Any:

@@ -13,17 +13,20 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from discreet.catalogue import Phrase, numeral, say, say_count, say_list
 from discreet.lab.study.findings.advice import (
     GOOD,
     RUN_BY,
     AdviceSetting,
     choose,
-    join_words,
+    name_kind,
     panels_at,
     percent,
     setting_of,
     tell_choices,
+    tell_epsilon,
 )
+from discreet.lab.study.findings.series_names import tell_model
 from discreet.lab.study.findings.study_findings import Asked, Findings, QueryPanel, Series
 from discreet.lab.study.findings.sweeps import tell_needed
 
@@ -31,7 +34,18 @@ if TYPE_CHECKING:
     from numpy import float64
     from numpy.typing import NDArray
 
-__all__ = ["DROWNED", "by_kind", "judge_coverage", "order_chance", "query_verdict", "reference_epsilon", "summarise"]
+__all__ = [
+    "DROWNED",
+    "by_kind",
+    "judge_coverage",
+    "order_chance",
+    "query_verdict",
+    "reference_epsilon",
+    "suggest",
+    "summarise",
+    "tell_judgement",
+    "typical_errors",
+]
 
 DROWNED: Final = 0.25
 _GOALS: Final = (GOOD, 0.05)
@@ -41,6 +55,13 @@ _LEADERS: Final = 5
 _NAMED: Final = 4
 _NEAR: Final = 0.005
 _RARE: Final = 0.001
+_PROMISED, _CHANCE, _SELDOM = "as promised", "within chance", "too seldom"
+_JUDGEMENTS: Final = {
+    _PROMISED: Phrase("as promised"),
+    _CHANCE: Phrase("within chance"),
+    _SELDOM: Phrase("too seldom"),
+}
+_NUMBERS: Final = {2: Phrase("two"), 3: Phrase("three"), 4: Phrase("four"), 5: Phrase("five")}
 
 
 def reference_epsilon(epsilons: Sequence[float]) -> float:
@@ -96,8 +117,15 @@ def query_verdict(asked: Asked, *, epsilon: float, level: float, setting: Advice
 
 
 def _tell_errors(asked: Asked, epsilon: float) -> str:
-    parts = [f"{percent(p.typical())} under {asked.label_of(s)}" for s, p in panels_at(asked, epsilon, compared=True)]
-    return f"At ε = {epsilon:g} the typical group's figure is off by {join_words(parts)}." if parts else ""
+    parts = [
+        say("{error} under {model}", error=percent(panel.typical()), model=asked.label_of(series))
+        for series, panel in panels_at(asked, epsilon, compared=True)
+    ]
+    if not parts:
+        return ""
+    return say(
+        "At ε = {epsilon:g} the typical group's figure is off by {errors}.", epsilon=epsilon, errors=say_list(parts)
+    )
 
 
 def _tell_order(asked: Asked, epsilon: float) -> str:
@@ -106,16 +134,27 @@ def _tell_order(asked: Asked, epsilon: float) -> str:
     if known.size < 2:
         return ""
     leaders = [asked.groups[known[index]] for index in np.argsort(-asked.truth[known], kind="stable")[:number]]
-    parts = []
-    for series, panel in panels_at(asked, epsilon):
-        kept, runs = runs_in_order(panel)
-        said = f"{kept} of {runs} runs"
-        chance = "" if panel.expected is None else f"probability {_chance(order_chance(panel))}, "
-        parts.append(f"{asked.label_of(series)}: {chance}{said}")
+    parts = [_tell_kept_order(asked.label_of(series), panel) for series, panel in panels_at(asked, epsilon)]
     if not parts:
         return ""
-    what = f"The top {_count(number)} groups" if known.size > number else f"All {_count(number)} groups"
-    return f"{what} ({', '.join(leaders)}) stay in order at ε = {epsilon:g} — {'; '.join(parts)}."
+    facts = {
+        "number": str(_NUMBERS[number]),
+        "leaders": ", ".join(leaders),
+        "epsilon": epsilon,
+        "models": say("; ").join(parts),
+    }
+    if known.size > number:
+        return say("The top {number} groups ({leaders}) stay in order at ε = {epsilon:g} — {models}.", **facts)
+    return say("All {number} groups ({leaders}) stay in order at ε = {epsilon:g} — {models}.", **facts)
+
+
+def _tell_kept_order(model: str, panel: QueryPanel) -> str:
+    kept, runs = runs_in_order(panel)
+    held = say_count("{count} of {runs} runs", "{count} of {runs} runs", kept, runs=runs)
+    if panel.expected is None:
+        return say("{model}: {runs}", model=model, runs=held)
+    chance = _tell_chance(order_chance(panel))
+    return say("{model}: probability {chance}, {runs}", model=model, chance=chance, runs=held)
 
 
 def _tell_drowned(asked: Asked, epsilon: float) -> str:
@@ -124,11 +163,25 @@ def _tell_drowned(asked: Asked, epsilon: float) -> str:
         relative = np.nan_to_num(panel.relative())
         lost = [asked.groups[index] for index in np.argsort(-relative, kind="stable") if relative[index] > DROWNED]
         if lost:
-            parts.append(f"under {asked.label_of(series)} {len(lost)} of {len(asked.groups)} ({_shorten(lost)})")
+            parts.append(
+                say(
+                    "under {model} {lost} of {groups} ({names})",
+                    model=asked.label_of(series),
+                    lost=len(lost),
+                    groups=len(asked.groups),
+                    names=_shorten(lost),
+                )
+            )
     if not parts:
-        return f"No group drowns in noise at ε = {epsilon:g}: every error stays within a quarter of the group's value."
-    lost_in = join_words(parts)
-    return f"Groups that drown in noise at ε = {epsilon:g}, with errors above a quarter of their value: {lost_in}."
+        return say(
+            "No group drowns in noise at ε = {epsilon:g}: every error stays within a quarter of the group's value.",
+            epsilon=epsilon,
+        )
+    return say(
+        "Groups that drown in noise at ε = {epsilon:g}, with errors above a quarter of their value: {models}.",
+        epsilon=epsilon,
+        models=say_list(parts),
+    )
 
 
 def _tell_separation(asked: Asked, epsilon: float) -> str:
@@ -137,10 +190,17 @@ def _tell_separation(asked: Asked, epsilon: float) -> str:
     if asked.statistic != "mean" or known.size < 2:
         return ""
     hidden = [asked.label_of(series) for series, panel in panels_at(asked, epsilon) if not panel.separates()]
-    spread = percent(float(np.std(known) / abs(np.mean(known)))) if np.mean(known) else "unknown"
+    spread = percent(float(np.std(known) / abs(np.mean(known)))) if np.mean(known) else say("unknown")
     if not hidden:
-        return f"The groups differ by about {spread} (standard deviation), which is more than the error of every model."
-    return f"The groups differ by about {spread} (standard deviation); the error under {join_words(hidden)} hides that."
+        return say(
+            "The groups differ by about {spread} (standard deviation), which is more than the error of every model.",
+            spread=spread,
+        )
+    return say(
+        "The groups differ by about {spread} (standard deviation); the error under {models} hides that.",
+        spread=spread,
+        models=say_list(hidden),
+    )
 
 
 def _tell_goals(asked: Asked) -> str:
@@ -149,11 +209,17 @@ def _tell_goals(asked: Asked) -> str:
     for goal in _GOALS:
         parts = []
         for series in (item for item in asked.series if not item.compared_only):
-            found = _smallest(asked, series, goal)
-            need = "no ε studied is enough" if found is None else f"ε = {found:g}"
-            parts.append(f"{asked.label_of(series)} {need}")
-        lines.append(f"below {goal:.0%}: {', '.join(parts)}")
-    return f"Smallest ε studied that keeps the typical error {'; '.join(lines)}." if asked.series else ""
+            found, model = _smallest(asked, series, goal), asked.label_of(series)
+            if found is None:
+                parts.append(say("{model} no ε studied is enough", model=model))
+            else:
+                parts.append(say("{model} ε = {epsilon:g}", model=model, epsilon=found))
+        lines.append(say("below {goal:.0%}: {models}", goal=goal, models=", ".join(parts)))
+    return (
+        say("Smallest ε studied that keeps the typical error {goals}.", goals=say("; ").join(lines))
+        if asked.series
+        else ""
+    )
 
 
 def _smallest(asked: Asked, series: Series, goal: float) -> float | None:
@@ -173,10 +239,19 @@ def _tell_coverage(asked: Asked, level: float) -> str:
         pairs = [panel.covered() for (item, _), panel in asked.panels.items() if item == series]
         held, number = (sum(pair[side] for pair in pairs) for side in (0, 1))
         if number:
-            parts.append(f"{asked.label_of(series)} {held / number:.1%} ({judge_coverage(held, number, level)})")
+            judged = tell_judgement(judge_coverage(held, number, level))
+            parts.append(_tell_held(asked.label_of(series), held / number, judged))
     if not parts:
         return ""
-    return f"Intervals that promise {level:.0%} hold the true figure in: {'; '.join(parts)}."
+    return say(
+        "Intervals that promise {level:.0%} hold the true figure in: {models}.",
+        level=level,
+        models=say("; ").join(parts),
+    )
+
+
+def _tell_held(model: str, share: float, judged: str) -> str:
+    return say("{model} {share:.1%} ({judged})", model=model, share=share, judged=judged)
 
 
 def judge_coverage(held: int, number: int, level: float) -> str:
@@ -185,8 +260,13 @@ def judge_coverage(held: int, number: int, level: float) -> str:
     A shortfall that such intervals would show once in a thousand studies is within chance: so few cannot tell.
     """
     if held / number >= level - _NEAR:
-        return "as promised"
-    return "within chance" if _tail(held, number, level) >= _RARE else "too seldom"
+        return _PROMISED
+    return _CHANCE if _tail(held, number, level) >= _RARE else _SELDOM
+
+
+def tell_judgement(judged: str) -> str:
+    """What `judge_coverage` found, in the reader's language."""
+    return str(_JUDGEMENTS[judged])
 
 
 def _tail(held: int, number: int, level: float) -> float:
@@ -206,13 +286,13 @@ def _tail(held: int, number: int, level: float) -> float:
 def summarise(findings: Findings) -> list[str]:
     """The verdict in short: what each model keeps near ε = 1, what to choose there and at the other ε, and coverage."""
     if not findings.asked:
-        return [_tell_commands(findings) or "The study asked nothing that gets a figure."]
+        return [_tell_commands(findings) or say("The study asked nothing that gets a figure.")]
     epsilon, setting = reference_epsilon(findings.epsilons), setting_of(findings)
     sentences = [_tell_kept(findings.asked, epsilon)]
     kinds = by_kind(findings)
     for kind, those in kinds.items():
-        purpose = f" for {kind}" if len(kinds) > 1 else ""
-        choices = [choose(those, epsilon=e, purpose=purpose, setting=setting) for e in sorted(findings.epsilons)]
+        sort = kind if len(kinds) > 1 else ""
+        choices = [choose(those, epsilon=e, kind=sort, setting=setting) for e in sorted(findings.epsilons)]
         sentences += tell_choices(choices, setting)
     sentences += [
         tell_needed(findings, epsilon),
@@ -222,6 +302,37 @@ def summarise(findings: Findings) -> list[str]:
     ]
     sentences += [_tell_promises(findings), _tell_compared(findings.asked, epsilon)]
     return [sentence for sentence in sentences if sentence]
+
+
+def suggest(findings: Findings) -> str:
+    """The choice in a sentence or two: for each kind of figure the smallest ε at which a model is advised."""
+    setting, kinds = setting_of(findings), by_kind(findings)
+    found: dict[tuple[str, float] | None, list[str]] = {}
+    for kind, those in kinds.items():
+        choices = (choose(those, epsilon=epsilon, setting=setting) for epsilon in sorted(findings.epsilons))
+        first = next((choice for choice in choices if choice.series is not None), None)
+        found.setdefault(None if first is None else (first.label, first.epsilon), []).append(name_kind(kind))
+    if not any(found):
+        return say("No choice can be suggested: no model is fit to be advised at any ε studied.") if kinds else ""
+    parts = [
+        say("none for {kinds}", kinds=say_list(names))
+        if choice is None
+        else say("{model} at {epsilon}", model=choice[0], epsilon=tell_epsilon(choice[1], setting))
+        if len(found) == 1
+        else say(
+            "{model} at {epsilon} for {kinds}",
+            model=choice[0],
+            epsilon=tell_epsilon(choice[1], setting),
+            kinds=say_list(names),
+        )
+        for choice, names in sorted(found.items(), key=lambda item: item[0] is None)
+    ]
+    return say(
+        "Suggested choice: {choices}. This is the strongest protection studied with which figures stay accurate "
+        "enough, within {goal:.0%} of the truth in the typical group.",
+        choices=say("; ").join(parts),
+        goal=GOOD,
+    )
 
 
 def by_kind(findings: Findings) -> dict[str, list[Asked]]:
@@ -234,32 +345,52 @@ def _tell_commands(findings: Findings) -> str:
     """Which command runs what the study advises, and what is there to be compared with only."""
     every = {series for asked in findings.asked for series in asked.series}
     families = {series.family for series in every}
-    lines = [f"{command} for {model}" for model, command in RUN_BY.items() if model in families]
+    lines = [
+        say("{command} for {model}", command=command, model=tell_model(model))
+        for model, command in RUN_BY.items()
+        if model in families
+    ]
     if any(series.mechanism.startswith("gaussian") for series in every):
-        lines.append("discreet table --noise gaussian, under a budget with δ, for Gaussian noise")
-    sentences = [f"What to run: {join_words(lines)}."] if lines else []
+        lines.append(say("discreet table --noise gaussian, under a budget with δ, for Gaussian noise"))
+    sentences = [say("What to run: {commands}.", commands=say_list(lines))] if lines else []
     if "shuffle" in families:
-        sentences.append("No command runs a protocol of the shuffle: it is shown for comparison and never advised.")
+        sentences.append(
+            say("No command runs a protocol of the shuffle: it is shown for comparison and never advised.")
+        )
     if findings.hybrids:
         sentences.append(
-            "Hybrid collections (discreet local estimate --clear) are shown for comparison: who answers in clear is "
-            "not protected."
+            say(
+                "Hybrid collections (discreet local estimate --clear) are shown for comparison: who answers in clear "
+                "is not protected."
+            )
         )
     return " ".join(sentences)
 
 
 def _tell_kept(asked: Sequence[Asked], epsilon: float) -> str:
     """For each model the typical error of counts, means and sums, each over all queries that get a figure."""
-    sorts: dict[str, dict[str, list[float]]] = {}
-    for item in asked:
-        kind = _kind(item)
-        for series, panel in panels_at(item, epsilon):
-            sorts.setdefault(item.label_of(series), {}).setdefault(kind, []).append(panel.typical())
     parts = []
-    for label, kinds in sorts.items():
-        kept = [f"{kind} to within {percent(_middle(errors))}" for kind, errors in sorted(kinds.items())]
-        parts.append(f"{label} keeps {join_words(kept)}")
-    return f"At ε = {epsilon:g}, in the typical group: {'; '.join(parts)}." if parts else ""
+    for label, kinds in typical_errors(asked, epsilon).items():
+        kept = [_tell_within(kind, error) for kind, error in sorted(kinds.items())]
+        parts.append(say("{model} keeps {kinds}", model=label, kinds=say_list(kept)))
+    if not parts:
+        return ""
+    return say("At ε = {epsilon:g}, in the typical group: {models}.", epsilon=epsilon, models=say("; ").join(parts))
+
+
+def _tell_within(kind: str, error: float) -> str:
+    if math.isinf(error):
+        return say("{kind} not at all", kind=name_kind(kind))
+    return say("{kind} to within {error}", kind=name_kind(kind), error=percent(error))
+
+
+def typical_errors(asked: Sequence[Asked], epsilon: float) -> dict[str, dict[str, float]]:
+    """By model as it is shown, and by kind of figure: the typical error, the middle one of all queries."""
+    found: dict[str, dict[str, list[float]]] = {}
+    for item in asked:
+        for series, panel in panels_at(item, epsilon):
+            found.setdefault(item.label_of(series), {}).setdefault(_kind(item), []).append(panel.typical())
+    return {label: {kind: _middle(errors) for kind, errors in kinds.items()} for label, kinds in found.items()}
 
 
 def _middle(errors: Sequence[float]) -> float:
@@ -280,33 +411,43 @@ def _tell_promises(findings: Findings) -> str:
             continue
         counts = {epsilon: pair for (item, epsilon), pair in findings.coverage.items() if item == series}
         held, number = (sum(pair[side] for pair in counts.values()) for side in (0, 1))
-        judged = judge_coverage(held, number, findings.level)
+        judged = tell_judgement(judge_coverage(held, number, findings.level))
         short = {
             epsilon: pair[0] / pair[1]
             for epsilon, pair in counts.items()
-            if judge_coverage(*pair, findings.level) == "too seldom"
+            if judge_coverage(*pair, findings.level) == _SELDOM
         }
         if short:
             worst = min(short, key=lambda epsilon: (short[epsilon], epsilon))
-            judged += f", {short[worst]:.1%} at ε = {worst:g}"
-        parts.append(f"{series.label} {held / number:.1%} ({judged})")
-    return f"Over all queries, {findings.level:.0%} intervals hold the truth in: {'; '.join(parts)}." if parts else ""
+            judged = say("{judged}, {share:.1%} at ε = {epsilon:g}", judged=judged, share=short[worst], epsilon=worst)
+        parts.append(_tell_held(series.label, held / number, judged))
+    if not parts:
+        return ""
+    return say(
+        "Over all queries, {level:.0%} intervals hold the truth in: {models}.",
+        level=findings.level,
+        models=say("; ").join(parts),
+    )
 
 
 def _tell_strength(findings: Findings, setting: AdviceSetting) -> str:
     """What each ε bounds, so that nobody takes a large one for protection because it is accurate."""
     low, high = min(findings.epsilons), max(findings.epsilons)
-    spent = f" ({setting.columns} columns)" if setting.columns > 1 else ""
-    shown = [
-        f"{_factor(setting.total(e))} at ε = {setting.total(e):g} in total{spent}" for e in dict.fromkeys((low, high))
-    ]
-    return f"The price: the odds of any guess about a person can change by a factor of up to {join_words(shown)}."
+    shown = [_tell_factor(setting.total(epsilon), setting.columns) for epsilon in dict.fromkeys((low, high))]
+    return say(
+        "The price: the odds of any guess about a person can change by a factor of up to {factors}.",
+        factors=say_list(shown),
+    )
 
 
-def _factor(epsilon: float) -> str:
-    if epsilon > math.log(1e9):
-        return "more than a billion"
-    return f"{math.exp(epsilon):,.2g}" if epsilon < math.log(10) else f"{math.exp(epsilon):,.0f}"
+def _tell_factor(total: float, columns: int) -> str:
+    if total > math.log(1e9):
+        factor = say("more than a billion")
+    else:
+        factor = numeral(math.exp(total), ",.2g" if total < math.log(10) else ",.0f")
+    if columns < 2:
+        return say("{factor} at ε = {total:g} in total", factor=factor, total=total)
+    return say("{factor} at ε = {total:g} in total ({columns} columns)", factor=factor, total=total, columns=columns)
 
 
 def _tell_link(setting: AdviceSetting) -> str:
@@ -315,9 +456,12 @@ def _tell_link(setting: AdviceSetting) -> str:
     if not found:
         return ""
     name, epsilon = max(found, key=lambda key: (found[key].success - found[key].baseline, key[1]))
-    return (
-        f"Who is recognised by the static columns has little protection from reports of {name} at ε = {epsilon:g}: "
-        f"{found[name, epsilon].tell()}."
+    return say(
+        "Who is recognised by the static columns has little protection from reports of {model} at ε = {epsilon:g}: "
+        "{risk}.",
+        model=Series.called(name).label,
+        epsilon=epsilon,
+        risk=found[name, epsilon].tell(),
     )
 
 
@@ -329,26 +473,27 @@ def _tell_compared(asked: Sequence[Asked], epsilon: float) -> str:
             if series.compared_only:
                 errors.setdefault(item.label_of(series), []).append(panel.typical())
                 biased[item.label_of(series)] = series.biased
-    parts = [f"{name} {percent(_middle(values))}" for name, values in errors.items()]
-    if not parts:
+    if not errors:
         return ""
-    why = [] if all(biased.values()) else ["the ε that the naive ones state is not proved, and some exceed it"]
-    why += ["clip, modulo and abs are biased, however many people answer"] if any(biased.values()) else []
-    return f"Recipes shown for comparison only are off by: {join_words(parts)}. Do not use them: {join_words(why)}."
+    parts = [say("{model} {error}", model=name, error=percent(_middle(values))) for name, values in errors.items()]
+    why = [] if all(biased.values()) else [say("the ε that the naive ones state is not proved, and some exceed it")]
+    why += [say("clip, modulo and abs are biased, however many people answer")] if any(biased.values()) else []
+    return say(
+        "Recipes shown for comparison only are off by: {models}. Do not use them: {why}.",
+        models=say_list(parts),
+        why=say_list(why),
+    )
 
 
-def _chance(share: float) -> str:
+def _tell_chance(share: float) -> str:
     """Not more exact than so many draws allow."""
     if share >= 0.995:
-        return "above 99%"
-    return "below 1%" if share < 0.01 else f"{share:.0%}"
-
-
-def _count(number: int) -> str:
-    words = ("no", "one", "two", "three", "four", "five")
-    return words[number] if number < len(words) else str(number)
+        return say("above {share:.0%}", share=0.99)
+    return say("below {share:.0%}", share=0.01) if share < 0.01 else numeral(share, ".0%")
 
 
 def _shorten(names: Sequence[str]) -> str:
     rest = len(names) - _NAMED
-    return ", ".join(names) if rest <= 1 else f"{', '.join(names[:_NAMED])} and {rest} more"
+    if rest <= 1:
+        return ", ".join(names)
+    return say("{names} and {rest} more", names=", ".join(names[:_NAMED]), rest=rest)

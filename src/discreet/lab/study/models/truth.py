@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from discreet.catalogue import Phrase
 from discreet.errors import Refused
 from discreet.lab.study.execution.outcomes import StudyQuery
 from discreet.lab.study.frame import ABSENT, AnswerColumn, StudyFrame
@@ -35,7 +36,7 @@ __all__ = [
 
 _BITS: Final = 24
 _PIECE: Final = (1 << _BITS) - 1
-_TOO_LARGE: Final = (
+_TOO_LARGE: Final = Phrase(
     "The weights or numbers of the study are too fine or too large to be summed exactly. Give their columns a larger "
     "step in the card."
 )
@@ -77,7 +78,7 @@ def sum_by(indices: NDArray[Any], amounts: NDArray[int64], number: int) -> NDArr
     """
     largest = amounts.size * max(abs(int(amounts.min())), abs(int(amounts.max()))) if amounts.size else 0
     if largest >= 1 << 63:
-        raise Refused(_TOO_LARGE)
+        raise Refused(str(_TOO_LARGE))
     if largest < 1 << 53:
         return np.bincount(indices, weights=amounts, minlength=number).astype(np.int64)
     sums = np.zeros(number, dtype=np.int64)
@@ -89,7 +90,7 @@ def sum_by(indices: NDArray[Any], amounts: NDArray[int64], number: int) -> NDArr
 def multiply(first: NDArray[int64], second: NDArray[int64]) -> NDArray[int64]:
     """Products of whole amounts; Refused where they could leave 64 bits."""
     if first.size and int(np.abs(first).max()) * int(np.abs(second).max()) >= 1 << 63:
-        raise Refused(_TOO_LARGE)
+        raise Refused(str(_TOO_LARGE))
     return first * second
 
 

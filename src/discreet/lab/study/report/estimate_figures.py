@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from discreet.catalogue import Phrase, language, numeral, say
+from discreet.lab.study.findings.advice import tell_epsilons
 from discreet.lab.study.findings.study_findings import Asked, Findings, QueryPanel, Series
 from discreet.lab.study.report.palette import STROKE, TRUTH, look_of
 from discreet.lab.study.report.report_numbers import tell_amount
@@ -47,7 +49,7 @@ __all__ = [
     "error_rows",
     "estimate_charts",
     "measure_errors",
-    "unit_of",
+    "title_errors",
 ]
 
 _MOST_GROUPS: Final = 20
@@ -58,6 +60,11 @@ _HIGH: Final = 250.0
 _ASIDE: Final = 0.01
 # Where the largest group is so many times the smallest, a plain scale hides the small ones.
 _UNEVEN: Final = 25
+_WEIGHTED: Final = {
+    "count": Phrase("Weighted count"),
+    "mean": Phrase("Weighted mean"),
+    "sum": Phrase("Weighted sum"),
+}
 
 
 def estimate_charts(findings: Findings) -> Iterator[Chart]:
@@ -74,7 +81,6 @@ def estimate_charts(findings: Findings) -> Iterator[Chart]:
 def draw_estimates(asked: Asked, level: float, name: str) -> Chart:
     """Small multiples by ε: the truth of each group, and beside it one run's estimate and interval of every series."""
     order, epsilons = _order(asked), _spread(asked.epsilons)
-    listed = ", ".join(f"{epsilon:g}" for epsilon in epsilons)
     rows = []
     rooted = False
     for title, series in facet(asked.series):
@@ -86,20 +92,29 @@ def draw_estimates(asked: Asked, level: float, name: str) -> Chart:
         # One group still needs room for as many marks as there are series.
         height = max(_ROW, _MARK * len(series) + 4) * max(len(order), 2)
         rows.append(PanelRow(panels, height, title, _legend(asked, series)))
-    which = f"the {len(order)} largest groups" if len(order) < len(asked.groups) else "by group"
-    notes = [f"Estimates of one run; whiskers: {level:.0%} intervals, with an arrow where they go on."]
-    notes += ["Square-root scale, so that small groups can be seen."] if rooted else []
-    notes += ["Each row of panels has a scale of its own."] if len(rows) > 1 else []
+    notes = [say("Estimates of one run; whiskers: {level:.0%} intervals, with an arrow where they go on.", level=level)]
+    notes += [say("Square-root scale, so that small groups can be seen.")] if rooted else []
+    notes += [say("Each row of panels has a scale of its own.")] if len(rows) > 1 else []
     return Chart(
         name,
-        f"{asked.label}: estimates at ε\u00a0=\u00a0{listed}",
-        f"{asked.label}: the true figure of each group as a grey bar or line, and one run's estimate under each "
-        "model with its interval, one panel for each ε.",
+        say("{figure}: estimates at ε\u00a0=\u00a0{epsilons}", figure=asked.label, epsilons=tell_epsilons(epsilons)),
+        say(
+            "{figure}: the true figure of each group as a grey bar or line, and one run's estimate under each model "
+            "with its interval, one panel for each ε.",
+            figure=asked.label,
+        ),
         tuple(rows),
-        subtitle=f"Weighted {asked.statistic}, {which}",
+        subtitle=_tell_shown(asked, len(order)),
         notes=" ".join(notes),
-        small_print=SMALL_PRINT,
+        small_print=str(SMALL_PRINT),
     )
+
+
+def _tell_shown(asked: Asked, number: int) -> str:
+    what = str(_WEIGHTED[asked.statistic])
+    if number < len(asked.groups):
+        return say("{what}, the {number} largest groups", what=what, number=number)
+    return say("{what}, by group", what=what)
 
 
 def _spread(epsilons: Sequence[float]) -> list[float]:
@@ -140,9 +155,9 @@ def _panel(
     for index, item in enumerate(shown):
         heights = [row + ((index + 0.5) / len(shown) - 0.5) * 0.8 for row in range(len(order))]
         label = asked.label_of(item)
-        lines = [f"{name}, {label}, ε = {epsilon:g}" for name in names]
+        lines = [say("{group}, {model}, ε = {epsilon:g}", group=name, model=label, epsilon=epsilon) for name in names]
         marks += _estimates(asked.panels[item, epsilon], order, heights, lines, look_of(item, asked.series))
-    return PlotPanel(axis, name_axis(names), tuple(marks), title=f"ε = {epsilon:g}", bare=bare)
+    return PlotPanel(axis, name_axis(names), tuple(marks), title=say("ε = {epsilon:g}", epsilon=epsilon), bare=bare)
 
 
 def _truth(asked: Asked, order: Sequence[int]) -> PanelMark:
@@ -166,15 +181,17 @@ def _estimates(
         if math.isfinite(low) and math.isfinite(high):
             whiskers.append(((low, height), (high, height)))
             decimals = borne_decimals([high - low])
-            middle, least, most = (tell_number(item, "en", decimals=decimals) for item in (value, low, high))
-            words.append(f"{name}: {middle} ({least} to {most})")
+            middle, least, most = (tell_number(item, language(), decimals=decimals) for item in (value, low, high))
+            words.append(
+                say("{place}: {middle} ({least} to {most})", place=name, middle=middle, least=least, most=most)
+            )
         else:
-            words.append(f"{name}: {tell_amount(value)}")
+            words.append(say("{place}: {middle}", place=name, middle=tell_amount(value)))
     return [SpanMarks(tuple(whiskers), look.colour, 1.6), PointMarks(tuple(points), look, 4.0, tuple(words))]
 
 
 def _legend(asked: Asked, series: Sequence[Series]) -> tuple[ChartKey, ...]:
-    truth = ChartKey("true figure", Look(STROKE if asked.statistic == "mean" else TRUTH), KeySample.BLOCK)
+    truth = ChartKey(say("true figure"), Look(STROKE if asked.statistic == "mean" else TRUTH), KeySample.BLOCK)
     looks = {item: replace(look_of(item, asked.series), dashes="") for item in series}
     return (truth, *(ChartKey(asked.label_of(item), look, KeySample.WHISKER) for item, look in looks.items()))
 
@@ -185,25 +202,32 @@ def _legend(asked: Asked, series: Sequence[Series]) -> tuple[ChartKey, ...]:
 def draw_errors(asked: Asked, name: str) -> Chart:
     """Mean absolute error over groups against ε: points with the spread of runs, theory's line, direct labels."""
     at = sorted(asked.epsilons)
-    across = log_axis(at, at=[(epsilon, f"{epsilon:g}") for epsilon in at], label="ε (more privacy to the left)")
+    across = log_axis(
+        at, at=[(epsilon, numeral(epsilon, "g")) for epsilon in at], label=say("ε (more privacy to the left)")
+    )
     lines = {
         series: measure_errors({e: asked.panels[series, e] for e in at if (series, e) in asked.panels})
         for series in asked.series
     }
-    notes = "Points: mean of the runs; bars: spread of runs; lines: theory, dotted where there is none."
     return Chart(
         name,
-        f"{asked.label}: error against ε",
-        f"{asked.label}: mean absolute error against ε on logarithmic axes; points measured, lines expected.",
+        say("{figure}: error against ε", figure=asked.label),
+        say(
+            "{figure}: mean absolute error against ε on logarithmic axes; points measured, lines expected.",
+            figure=asked.label,
+        ),
         error_rows(asked, lines, across),
-        subtitle=f"Mean absolute error over groups, {unit_of(asked)}",
-        notes=notes,
-        small_print=SMALL_PRINT,
+        subtitle=title_errors(asked),
+        notes=say("Points: mean of the runs; bars: spread of runs; lines: theory, dotted where there is none."),
+        small_print=str(SMALL_PRINT),
     )
 
 
-def unit_of(asked: Asked) -> str:
-    return "people" if asked.statistic == "count" else "in the column's unit"
+def title_errors(asked: Asked) -> str:
+    """What an axis of errors counts, and in which unit."""
+    if asked.statistic == "count":
+        return say("Mean absolute error over groups, people")
+    return say("Mean absolute error over groups, in the column's unit")
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,7 +286,7 @@ def error_rows(
             if (last := lines[item].last) is not None:
                 ends.append(EndLabel(last, asked.label_of(item), look))
         panel = PlotPanel(across, log_axis(values), tuple(marks), ends=tuple(ends))
-        legend = (ChartKey("where the models lie", Look(TRUTH), KeySample.BLOCK),) if band else ()
+        legend = (ChartKey(say("where the models lie"), Look(TRUTH), KeySample.BLOCK),) if band else ()
         rows.append(PanelRow((panel,), _HIGH, title, legend))
     return tuple(rows)
 

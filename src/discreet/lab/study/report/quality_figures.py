@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Final
 
 import numpy as np
 
-from discreet.lab.study.findings.study_findings import TOLD_BY_MECHANISM, Findings, Row, Series, tell_variant
+from discreet.catalogue import numeral, say
+from discreet.lab.study.findings.series_names import tell_basis, tell_model, tell_pair, tell_variant
+from discreet.lab.study.findings.study_findings import TOLD_BY_MECHANISM, Findings, Row, Series
 from discreet.lab.study.report.palette import TRUTH, look_of
 from discreet.lab.study.report.study_figures import SMALL_PRINT, chosen_epsilons, slug
 from discreet.present import (
@@ -44,6 +47,7 @@ _BINS: Final = 150.0
 _LONG: Final = 14  # letters of a label that needs two lines
 _ENDS: Final = ("below", "above")
 
+NameBin = Callable[[Row], str]
 Matrix = tuple[tuple[float | None, ...], ...]
 
 
@@ -59,7 +63,7 @@ def quality_charts(findings: Findings) -> Iterator[Chart]:
         rows = [row for row in findings.shapes if row["epsilon"] == epsilon]
         if rows:
             known = {item for asked in findings.asked for item in asked.series if item.model in TOLD_BY_MECHANISM}
-            yield draw_shapes(rows, _scores(findings, epsilon), epsilon, known)
+            yield draw_shapes(rows, _scores(findings, epsilon), epsilon, known, partial(_name_bin, findings))
 
 
 # --- correlations -----------------------------------------------------------------------------------------------------
@@ -81,17 +85,22 @@ def draw_correlations(
         PlotPanel(numbers, numbers, (MatrixMark(matrix, tuple(lines)),), title, bare=index % across > 0)
         for index, (title, matrix) in enumerate(maps)
     ]
-    keys = [ChartKey(f"{value:g}".replace("-", "−"), Look(diverge(value)), KeySample.BLOCK) for value in _TOLD]
+    keys = [ChartKey(numeral(value, "g").replace("-", "−"), Look(diverge(value)), KeySample.BLOCK) for value in _TOLD]
     return Chart(
         f"correlations-{slug(f'{epsilon:g}')}",
-        f"Correlations between columns at ε = {epsilon:g}",
-        f"Correlations between columns at ε = {epsilon:g}: original, and as each model shows them.",
+        say("Correlations between columns at ε = {epsilon:g}", epsilon=epsilon),
+        say(
+            "Correlations between columns at ε = {epsilon:g}: original, and as each model shows them.", epsilon=epsilon
+        ),
         tuple(PanelRow(tuple(panels[at : at + across]), _SIDES[across]) for at in range(0, len(panels), across)),
-        legend=(*keys, ChartKey("no value", Look(TRUTH), KeySample.HATCHED)),
+        legend=(*keys, ChartKey(say("no value"), Look(TRUTH), KeySample.HATCHED)),
         listed=tuple(f"{index}  {label}" for index, label in enumerate(lines, start=1)),
-        notes="A stroke marks what is below −0.1. Hatched: no value can be given (suppressed, undefined, or no two "
-        "answers of a person are linked).",
-        small_print=SMALL_PRINT,
+        notes=say(
+            "A stroke marks what is below −{limit}. Hatched: no value can be given (suppressed, undefined, or no two "
+            "answers of a person are linked).",
+            limit=0.1,
+        ),
+        small_print=str(SMALL_PRINT),
     )
 
 
@@ -102,9 +111,10 @@ def _list_maps(rows: Sequence[Row], names: Sequence[str], unlinked: Sequence[str
     """Titles and values: the original, every model, and last the recipes that are there to compare."""
     sorts = list(dict.fromkeys((row["model"], row["mechanism"], row["basis"]) for row in rows))
     sorts.sort(key=lambda item: (Series(item[0], item[1]).order, item[2] != "reports"))
-    maps = [("original", _matrix(rows, names, "original"))]
+    maps = [(say("original"), _matrix(rows, names, "original"))]
     if unlinked:
-        maps.append((f"{', '.join(unlinked)}: none", _matrix([], names, "protected")))
+        models = ", ".join(map(tell_model, unlinked))
+        maps.append((say("{models}: none", models=models), _matrix([], names, "protected")))
     for sort in sorts[: _MOST_MAPS - len(maps)]:
         its = [row for row in rows if (row["model"], row["mechanism"], row["basis"]) == sort]
         rivals = len({mechanism for model, mechanism, _ in sorts if model == sort[0]})
@@ -123,8 +133,11 @@ def _matrix(rows: Sequence[Row], names: Sequence[str], side: str) -> Matrix:
 
 
 def _map_title(model: str, mechanism: str, basis: str, *, alone: bool) -> str:
-    name = model if alone else tell_variant(mechanism) if mechanism.startswith(model) else f"{model} {mechanism}"
-    return f"{name}, {basis}"
+    if alone:
+        name = tell_model(model)
+    else:
+        name = tell_variant(mechanism) if mechanism.startswith(model) else tell_pair(model, mechanism)
+    return f"{name}, {tell_basis(basis)}"
 
 
 # --- shapes -----------------------------------------------------------------------------------------------------------
@@ -150,15 +163,24 @@ def _best_known(rows: Iterable[Row]) -> list[Row]:
     ]
 
 
+def _name_bin(findings: Findings, row: Row) -> str:
+    return findings.tell_bin(row["column"], int(row["bin"]), row["label"])
+
+
+def _as_stored(row: Row) -> str:
+    return str(row["label"])
+
+
 def draw_shapes(
     rows: Sequence[Row],
     scores: Mapping[tuple[str, Series], float],
     epsilon: float,
     known: Collection[Series] = (),
+    name: NameBin = _as_stored,
 ) -> Chart:
     """One small panel for each column: grey bars are the original, marks what each model shows.
 
-    `known` are series of other figures, which look alike here.
+    `known` are series of other figures, which look alike here; `name` says what a bin is called.
     """
     rows = _best_known(rows)
     columns = list(dict.fromkeys(row["column"] for row in rows))[:_MOST_SHAPES]
@@ -171,18 +193,23 @@ def draw_shapes(
         shown = [_Shown(item, _name(item, series), look_of(item, among), _by_series(its, item)) for item in series]
         keys |= dict.fromkeys(ChartKey(item.name, item.look) for item in shown)
         text = {item: scores[column, item] for item in series if (column, item) in scores}
-        drawn.append((_draw_numbers if _is_number(its) else _draw_categories)(column, shown, text))
+        drawn.append((_draw_numbers if _is_number(its) else _draw_categories)(column, shown, text, name))
     panels = [drawn[at : at + _ACROSS] for at in range(0, len(drawn), _ACROSS)]
     return Chart(
         f"shapes-{slug(f'{epsilon:g}')}",
-        f"Shapes of columns at ε = {epsilon:g}",
-        f"Share of each answer at ε = {epsilon:g}: original as grey bars, protected as coloured marks.",
+        say("Shapes of columns at ε = {epsilon:g}", epsilon=epsilon),
+        say(
+            "Share of each answer at ε = {epsilon:g}: original as grey bars, protected as coloured marks.",
+            epsilon=epsilon,
+        ),
         tuple(PanelRow(tuple(item for item, _ in row), max(height for _, height in row)) for row in panels),
-        legend=(ChartKey("original", Look(TRUTH), KeySample.BLOCK), *keys),
-        notes="Marks: what is estimated from protected answers (naive: reports counted as they are). Lines: reports of "
-        "numbers as they arrive, and which share of them left the range. Numbers above a panel: KSComplement, 1 is "
-        "best.",
-        small_print=SMALL_PRINT,
+        legend=(ChartKey(say("original"), Look(TRUTH), KeySample.BLOCK), *keys),
+        notes=say(
+            "Marks: what is estimated from protected answers (naive: reports counted as they are). Lines: reports of "
+            "numbers as they arrive, and which share of them left the range. Numbers above a panel: KSComplement, 1 is "
+            "best."
+        ),
+        small_print=str(SMALL_PRINT),
     )
 
 
@@ -200,13 +227,13 @@ class _Shown:
         return [row for row in self.rows if row["label"] not in _ENDS]
 
     def key(self, scores: Mapping[Series, float], more: str = "") -> ChartKey:
-        text = f"{scores[self.series]:.2f}" if self.series in scores else ""
-        return ChartKey("; ".join(part for part in (text, more) if part), self.look)
+        text = numeral(scores[self.series], ".2f") if self.series in scores else ""
+        return ChartKey(say("; ").join(part for part in (text, more) if part), self.look)
 
 
 def _name(series: Series, among: Sequence[Series]) -> str:
     rivals = sum(other.model == series.model for other in among)
-    return series.label if rivals > 1 else series.model
+    return series.label if rivals > 1 else tell_model(series.model)
 
 
 def _is_number(rows: Sequence[Row]) -> bool:
@@ -220,7 +247,9 @@ def _by_series(rows: Sequence[Row], series: Series) -> list[Row]:
     return sorted(its, key=lambda row: int(row["bin"]))
 
 
-def _draw_categories(column: str, shown: Sequence[_Shown], scores: Mapping[Series, float]) -> tuple[PlotPanel, float]:
+def _draw_categories(
+    column: str, shown: Sequence[_Shown], scores: Mapping[Series, float], name: NameBin
+) -> tuple[PlotPanel, float]:
     longest = max((item.rows for item in shown), key=len)[:_MOST_BARS]
     indices = {row["bin"]: index for index, row in enumerate(longest)}
     bars = BlockMarks(tuple(((0.0, at - 0.42), (row["original"], at + 0.42)) for at, row in enumerate(longest)), TRUTH)
@@ -230,17 +259,22 @@ def _draw_categories(column: str, shown: Sequence[_Shown], scores: Mapping[Serie
         its = [row for row in item.rows if row["bin"] in indices]
         offset = ((order + 0.5) / len(shown) - 0.5) * 0.8
         shares = [(max(0.0, row["protected"]), indices[row["bin"]] + offset) for row in its]
-        lines = [f"{row['label']}, {item.name}: {row['protected']:.1%}" for row in its]
+        lines = [
+            say("{answer}, {model}: {share:.1%}", answer=name(row), model=item.name, share=row["protected"])
+            for row in its
+        ]
         top = max([top, *(share for share, _ in shares)])
         marks.append(PointMarks(tuple(shares), item.look, 3.4, tuple(lines)))
     keys = tuple(item.key(scores) for item in shown if item.series in scores)
-    up = name_axis([row["label"] for row in longest])
+    up = name_axis([name(row) for row in longest])
     panel = PlotPanel(percent_axis(1.03 * top or 1.0), up, tuple(marks), column, keys)
-    line = 40.0 if max(len(row["label"]) for row in longest) > _LONG else 20.0
+    line = 40.0 if max(len(name(row)) for row in longest) > _LONG else 20.0
     return panel, max(line, 4.6 * len(shown) + 3) * len(longest)
 
 
-def _draw_numbers(column: str, shown: Sequence[_Shown], scores: Mapping[Series, float]) -> tuple[PlotPanel, float]:
+def _draw_numbers(
+    column: str, shown: Sequence[_Shown], scores: Mapping[Series, float], name: NameBin
+) -> tuple[PlotPanel, float]:
     """Steps over the bins; the share of reports that left the range is told above."""
     marks: list[PanelMark] = []
     keys, ends, tops = [], [], [0.0]
@@ -255,7 +289,7 @@ def _draw_numbers(column: str, shown: Sequence[_Shown], scores: Mapping[Series, 
         marks.append(LineMark(steps, item.look.colour, 2.0, item.look.dashes))
         ends += [edge for edge, _ in steps]
         tops += [row[side] for row in its for side in ("original", "protected")]
-        gone = [f"{row['protected']:.0%} {row['label']}" for row in item.rows if row["label"] in _ENDS]
+        gone = [f"{numeral(row['protected'], '.0%')} {name(row)}" for row in item.rows if row["label"] in _ENDS]
         keys.append(item.key(scores, ", ".join(gone)))
     across, up = number_axis(min(ends), max(ends), most=7), percent_axis(1.05 * max(tops) or 1.0)
     return PlotPanel(across, up, tuple(marks), column, tuple(keys)), _BINS

@@ -6,6 +6,8 @@ import math
 from decimal import Decimal
 from typing import Final
 
+from discreet.catalogue import language, localise
+
 __all__ = ["NONE", "tell_amount"]
 
 NONE: Final = "–"
@@ -17,4 +19,4 @@ def tell_amount(value: float) -> str:
         return NONE
     # A small number in full: 1e-05 is not for everyone.
     text = f"{value:,.0f}" if abs(value) >= 100 else f"{Decimal(f'{value:.3g}'):f}"
-    return text.replace("-", "−")
+    return localise(text, language()).replace("-", "−")

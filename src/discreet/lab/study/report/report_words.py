@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
+from discreet.catalogue import Phrase, say
 from discreet.lab.study.findings.study_findings import Findings
 
 __all__ = ["GLOSSARY", "HOW_CLEAR", "HOW_COMPUTED", "HOW_SIZED", "tell_protected", "tell_unprotected"]
 
-HOW_COMPUTED: Final = (
+HOW_COMPUTED: Final = Phrase(
     "Errors are those that theory expects of one release, and the measured mean of the runs for what has no theory. "
     "The typical group is the one in the middle when groups are sorted by relative error. Probabilities come from "
     "2,000 simulated releases with normal errors of the expected size, drawn from a fixed seed; beside them stands how "
@@ -21,13 +22,13 @@ HOW_COMPUTED: Final = (
     "independent: a shortfall that promised ones would show once in a thousand studies or oftener is within chance."
 )
 
-HOW_SIZED: Final = (
+HOW_SIZED: Final = Phrase(
     "In each run so many respondents were drawn at random, the same for every model; their weights were raised so that "
     "they stand for everyone. Errors are those of the protection, held against the true figures of the respondents "
     "drawn; beside them stands how far those lie from the figures of all, which protection does not change."
 )
 
-HOW_CLEAR: Final = (
+HOW_CLEAR: Final = Phrase(
     "In a hybrid collection some respondents answer in clear and the others with local protection; the estimates are "
     "those of discreet local estimate --clear. People choose for themselves. Where the choice depends on the answer, "
     "those in clear differ from the others, and taking both groups for samples of one population is biased, however "
@@ -37,53 +38,85 @@ HOW_CLEAR: Final = (
 
 GLOSSARY: Final = (
     (
-        "ε (epsilon)",
-        "The strength of protection, smaller is stronger. Whatever someone believes about a person, a result with ε "
-        "changes the odds of that belief by a factor of e^ε at most: 2.7 at ε = 1, 20 at ε = 3.",
+        Phrase("ε (epsilon)"),
+        Phrase(
+            "The strength of protection, smaller is stronger. Whatever someone believes about a person, a result with "
+            "ε changes the odds of that belief by a factor of e^ε at most: 2.7 at ε = 1, 20 at ε = 3."
+        ),
     ),
     (
-        "Central model",
-        "A trusted office holds the true answers, computes the figures and adds noise to them. Most accurate; needs "
-        "that trust.",
+        Phrase("Central model"),
+        Phrase(
+            "A trusted office holds the true answers, computes the figures and adds noise to them. Most accurate; "
+            "needs that trust."
+        ),
     ),
     (
-        "Local model",
-        "Every respondent's answer is made random before it leaves them; nobody ever holds the true answers. Needs no "
-        "trust; the noise of all respondents adds up.",
+        Phrase("Local model"),
+        Phrase(
+            "Every respondent's answer is made random before it leaves them; nobody ever holds the true answers. Needs "
+            "no trust; the noise of all respondents adds up."
+        ),
     ),
     (
-        "Shuffle model",
-        "Answers are protected a little by each respondent and then mixed by a service, so that nobody knows whose is "
-        "whose. Lies between the other two. No command of Discreet runs it yet: it is shown for comparison.",
+        Phrase("Shuffle model"),
+        Phrase(
+            "Answers are protected a little by each respondent and then mixed by a service, so that nobody knows whose "
+            "is whose. Lies between the other two. No command of Discreet runs it yet: it is shown for comparison."
+        ),
     ),
     (
-        "Interval",
-        "A range around an estimate that holds the figure without noise with the promised probability. It covers "
-        "privacy noise only, unless it says more.",
+        Phrase("Interval"),
+        Phrase(
+            "A range around an estimate that holds the figure without noise with the promised probability. It covers "
+            "privacy noise only, unless it says more."
+        ),
     ),
 )
 
 
 def tell_protected(findings: Findings) -> list[str]:
     """What the compared models promise, in this setting."""
-    neighbours = str(findings.fact("neighbours") or "add-remove")
-    moves = {
-        "add-remove": "whether one respondent is in the data at all, or what they answered there",
-        "replace-one": "what one respondent answered; that they took part may be known",
-    }.get(neighbours, "one respondent's answers")
     variants = [str(item.get("variant")) for item in findings.info.get("variants") or []]
-    gaussian = "Gaussian noise keeps ε but for a chance of δ; Laplace noise keeps it always."
+    gaussian = say("Gaussian noise keeps ε but for a chance of δ; Laplace noise keeps it always.")
     tables = any(item.startswith("table") for item in variants)
+    trusted = (
+        say(
+            "Central and table: the office that holds the data is trusted. Local: nobody is. Shuffle: the mixing "
+            "service is trusted to mix and not to tell who sent what."
+        )
+        if tables
+        else say(
+            "Central: the office that holds the data is trusted. Local: nobody is. Shuffle: the mixing service is "
+            "trusted to mix and not to tell who sent what."
+        )
+    )
     return [
-        f"The unit is one respondent. Central{', table' if tables else ''} and multi-message figures hide {moves} "
-        f"(neighbours: {neighbours}).",
-        "Local, single-message and vector-sum reports hide what one respondent answered, never that they took part "
-        "(neighbours: replace-one). Under replace-one the central model needs up to twice the noise.",
-        f"Central{' and table' if tables else ''}: the office that holds the data is trusted. Local: nobody is. "
-        "Shuffle: the mixing service is trusted to mix and not to tell who sent what.",
+        _tell_unit(findings, tables=tables),
+        say(
+            "Local, single-message and vector-sum reports hide what one respondent answered, never that they took part "
+            "(neighbours: replace-one). Under replace-one the central model needs up to twice the noise."
+        ),
+        trusted,
         *([gaussian] if any(item.startswith(("central gaussian", "table gaussian")) for item in variants) else []),
         _tell_cost(findings),
     ]
+
+
+def _tell_unit(findings: Findings, *, tables: bool) -> str:
+    neighbours = str(findings.fact("neighbours") or "add-remove")
+    whose = say("Central, table and multi-message figures") if tables else say("Central and multi-message figures")
+    if neighbours == "add-remove":
+        return say(
+            "The unit is one respondent. {figures} hide whether one respondent is in the data at all, or what they "
+            "answered there (neighbours: add-remove).",
+            figures=whose,
+        )
+    return say(
+        "The unit is one respondent. {figures} hide what one respondent answered; that they took part may be known "
+        "(neighbours: replace-one).",
+        figures=whose,
+    )
 
 
 def tell_unprotected(findings: Findings) -> list[str]:
@@ -93,38 +126,45 @@ def tell_unprotected(findings: Findings) -> list[str]:
     lines = []
     if static:
         lines.append(
-            f"Static columns ({', '.join(static)}) stay in clear wherever rows leave. Who is unique on them can be "
-            "found again; only the answers are protected."
+            say(
+                "Static columns ({columns}) stay in clear wherever rows leave. Who is unique on them can be found "
+                "again; only the answers are protected.",
+                columns=", ".join(static),
+            )
         )
     if any(item.startswith("shuffle") or item.endswith("missing public") for item in variants):
         lines.append(
-            "Who has no answer to a question sends no report on it under local and shuffle, so that is no secret. In "
-            "the local model, missing: category hides it too."
+            say(
+                "Who has no answer to a question sends no report on it under local and shuffle, so that is no secret. "
+                "In the local model, missing: category hides it too."
+            )
         )
     if findings.info.get("share_of_weight_cut") is not None:
-        lines.append("Survey weights are treated as public. Each is capped, and figures are about capped weights.")
+        lines.append(say("Survey weights are treated as public. Each is capped, and figures are about capped weights."))
     if any(item.startswith("hybrid") for item in variants):
-        lines.append("Who answers in clear in a hybrid collection gives the answer away: no ε covers it.")
+        lines.append(say("Who answers in clear in a hybrid collection gives the answer away: no ε covers it."))
     lines += [
-        "Averages over the runs serve this study alone: releasing several runs of one figure costs ε each time.",
-        "The noise here comes from a seed. Whoever knows the seed can subtract it, so no figure of this report may be "
-        "released.",
+        say("Averages over the runs serve this study alone: releasing several runs of one figure costs ε each time."),
+        say(
+            "The noise here comes from a seed. Whoever knows the seed can subtract it, so no figure of this report may "
+            "be released."
+        ),
     ]
     if any(item.startswith("naive") for item in variants):
         lines.append(
-            "Recipes named naive are shown for comparison; the ε they state is not proved, and some exceed it."
+            say("Recipes named naive are shown for comparison; the ε they state is not proved, and some exceed it.")
         )
     return lines
 
 
 def _tell_cost(findings: Findings) -> str:
-    columns = findings.fact("columns") or []
-    number = len(columns)
+    number = len(findings.fact("columns") or [])
     if str(findings.fact("epsilon_is") or "per-column") == "total":
-        return f"Each ε here is the total for a respondent over all {number} protected columns."
+        return say("Each ε here is the total for a respondent over all {number} protected columns.", number=number)
     if number < 2:
-        return "Each ε here is spent on one column, which is the whole cost to a respondent."
-    return (
-        f"Each ε here is spent on every column anew: {number} columns at ε = 1 each cost a respondent {number} in "
-        "total. Set epsilon_is to total to compare models at one cost for all columns."
+        return say("Each ε here is spent on one column, which is the whole cost to a respondent.")
+    return say(
+        "Each ε here is spent on every column anew: {number} columns at ε = 1 each cost a respondent {number} in "
+        "total. Set epsilon_is to total to compare models at one cost for all columns.",
+        number=number,
     )

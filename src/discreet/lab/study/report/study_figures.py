@@ -11,14 +11,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
+from discreet.catalogue import Phrase, say
 from discreet.files import write_whole
 from discreet.lab.study.findings.study_findings import Findings, Series
 from discreet.present import Chart, Drawn, draw_chart, draw_png, picture_file, require_png
 
 __all__ = ["SMALL_PRINT", "anchors", "chosen_epsilons", "draw_figures", "facet", "slug", "write_charts"]
 
-SMALL_PRINT: Final = "Study on true data – not a release"
-RECIPES: Final = "Recipes kept for comparison"
+SMALL_PRINT: Final = Phrase("Study on true data – not a release")
 _MOST_SERIES: Final = 5
 
 Progress = Callable[[str], None]
@@ -31,9 +31,12 @@ def draw_figures(findings: Findings, *, png: bool = False, progress: Progress | 
 
 def _list_charts(findings: Findings) -> Iterator[Chart]:
     from discreet.lab.study.report.estimate_figures import estimate_charts
+    from discreet.lab.study.report.overview_figure import overview_chart
     from discreet.lab.study.report.quality_figures import quality_charts
     from discreet.lab.study.report.sweep_figures import sweep_charts
 
+    if (overview := overview_chart(findings)) is not None:
+        yield overview
     yield from estimate_charts(findings)
     yield from sweep_charts(findings)
     yield from quality_charts(findings)
@@ -70,13 +73,14 @@ def facet(series: Sequence[Series]) -> list[tuple[str, list[Series]]]:
     """
     rows = []
     for title, its in (
-        ("Models", [item for item in series if not item.compared_only]),
-        (RECIPES, [item for item in series if item.compared_only]),
+        (say("Models"), [item for item in series if not item.compared_only]),
+        (say("Recipes kept for comparison"), [item for item in series if item.compared_only]),
     ):
         parts = -(-len(its) // _MOST_SERIES)
         for part in range(parts):
             few = its[part * len(its) // parts : (part + 1) * len(its) // parts]
-            rows.append((f"{title}, {part + 1} of {parts}" if parts > 1 else title, few))
+            several = say("{title}, {part} of {parts}", title=title, part=part + 1, parts=parts)
+            rows.append((several if parts > 1 else title, few))
     return rows if len(rows) > 1 else [("", its) for _, its in rows]
 
 

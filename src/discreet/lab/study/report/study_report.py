@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
+from discreet.catalogue import Phrase, language, say
 from discreet.files import write_whole
 from discreet.lab.study.findings.advice import setting_of
 from discreet.lab.study.findings.study_findings import Findings, read_findings
@@ -20,7 +21,8 @@ from discreet.lab.study.findings.sweeps import (
     tell_hybrid,
     tell_sizes,
 )
-from discreet.lab.study.findings.verdicts import query_verdict, reference_epsilon, summarise
+from discreet.lab.study.findings.verdicts import query_verdict, reference_epsilon, suggest, summarise
+from discreet.lab.study.report.overview_figure import OVERVIEW
 from discreet.lab.study.report.report_tables import (
     choice_table,
     coverage_table,
@@ -44,11 +46,11 @@ from discreet.present import Drawn, Markup, bullets, element, join, show_figure,
 
 __all__ = ["verdict_lines", "write_report"]
 
-_NOTICE: Final = (
+_NOTICE: Final = Phrase(
     "This is a study. It was computed from the true data, with noise that can be repeated from a seed. It is not a "
     "release and protects nobody: keep it with the data."
 )
-_QUESTION: Final = (
+_QUESTION: Final = Phrase(
     "How far do the published figures move under each model of privacy, and from which ε on can they still be used?"
 )
 
@@ -75,27 +77,27 @@ def verdict_lines(folder: Path) -> list[str]:
 
 def _page(findings: Findings, drawn: dict[str, Drawn]) -> str:
     main = element("main", *_sections(findings, drawn))
-    return write_page(f"{findings.title} – study report", *_header(findings), main, _footer(findings))
+    title = say("{title} – study report", title=findings.title)
+    return write_page(title, *_header(findings), main, _footer(findings), language=language())
 
 
 def _header(findings: Findings) -> Iterator[Markup]:
-    links = [("short", "In short"), *((anchors(findings)[item.name], item.label) for item in findings.asked)]
-    links += [("sizes", "Number of respondents")] if findings.sizes else []
-    links += [("hybrid", "Answers in clear")] if findings.hybrids else []
-    links += [("quality", "Quality of the data"), ("linkage", "Linkage attack"), ("protected", "What is protected")]
-    links += [("configuration", "Configuration"), ("words", "Five words")]
+    links = [("short", say("In short")), *((anchors(findings)[item.name], item.label) for item in findings.asked)]
+    links += [("sizes", say("Number of respondents"))] if findings.sizes else []
+    links += [("hybrid", say("Answers in clear"))] if findings.hybrids else []
+    links += [("quality", say("Quality of the data")), ("linkage", say("Linkage attack"))]
+    links += [("protected", say("What is protected")), ("configuration", say("Configuration"))]
+    links += [("words", say("Five words"))]
     entries = [element("li", element("a", label, href=f"#{anchor}")) for anchor, label in links]
-    yield element("p", element("strong", "Not a release. "), _NOTICE, class_="notice")
-    yield element("header", element("h1", findings.title), element("p", _QUESTION, class_="lead"))
-    yield element("nav", element("ul", *entries), aria_label="Contents")
+    yield element("p", element("strong", say("Not a release. ")), str(_NOTICE), class_="notice")
+    yield element("header", element("h1", findings.title), element("p", str(_QUESTION), class_="lead"))
+    yield element("nav", element("ul", *entries), aria_label=say("Contents"))
 
 
 def _sections(findings: Findings, drawn: dict[str, Drawn]) -> Iterator[Markup]:
-    short = bullets(summarise(findings))
-    heading = element("h2", "In short")
-    yield element("section", heading, choice_table(findings), short, id="short", class_="box")
-    yield element("section", element("h2", "The setting"), setting_table(findings))
-    yield element("section", element("h2", "Figure by figure"), element("p", HOW_COMPUTED), id="figures")
+    yield _short(findings, drawn)
+    yield element("section", element("h2", say("The setting")), setting_table(findings))
+    yield element("section", element("h2", say("Figure by figure")), element("p", str(HOW_COMPUTED)), id="figures")
     yield from _queries(findings, drawn)
     yield from _sizes(findings, drawn)
     yield from _hybrids(findings, drawn)
@@ -103,17 +105,25 @@ def _sections(findings: Findings, drawn: dict[str, Drawn]) -> Iterator[Markup]:
     yield _linkage(findings)
     yield element(
         "section",
-        element("h2", "What is protected, and what is not"),
-        element("h3", "Protected"),
+        element("h2", say("What is protected, and what is not")),
+        element("h3", say("Protected")),
         bullets(tell_protected(findings)),
-        element("h3", "Not protected"),
+        element("h3", say("Not protected")),
         bullets(tell_unprotected(findings)),
         id="protected",
         class_="box",
     )
     yield _configuration(findings)
-    terms = [part for word, meaning in GLOSSARY for part in (element("dt", word), element("dd", meaning))]
-    yield element("section", element("h2", "Five words"), element("dl", *terms), id="words")
+    terms = [part for word, meaning in GLOSSARY for part in (element("dt", str(word)), element("dd", str(meaning)))]
+    yield element("section", element("h2", say("Five words")), element("dl", *terms), id="words")
+
+
+def _short(findings: Findings, drawn: dict[str, Drawn]) -> Markup:
+    """What a reader in a hurry takes away: the choice, the figure behind it, what to choose at each ε, and why."""
+    parts = [element("p", element("strong", sentence))] if (sentence := suggest(findings)) else []
+    parts += [show_figure(drawn[OVERVIEW])] if OVERVIEW in drawn else []
+    parts += [choice_table(findings), bullets(summarise(findings))]
+    return element("section", element("h2", say("In short")), *parts, id="short", class_="box")
 
 
 def _queries(findings: Findings, drawn: dict[str, Drawn]) -> Iterator[Markup]:
@@ -144,7 +154,9 @@ def _sizes(findings: Findings, drawn: dict[str, Drawn]) -> Iterator[Markup]:
                 sizes_table(findings, asked, sizes, epsilon),
             ]
     if parts:
-        yield element("section", element("h2", "Number of respondents"), element("p", HOW_SIZED), *parts, id="sizes")
+        yield element(
+            "section", element("h2", say("Number of respondents")), element("p", str(HOW_SIZED)), *parts, id="sizes"
+        )
 
 
 def _hybrids(findings: Findings, drawn: dict[str, Drawn]) -> Iterator[Markup]:
@@ -159,7 +171,9 @@ def _hybrids(findings: Findings, drawn: dict[str, Drawn]) -> Iterator[Markup]:
                 hybrid_table(asked, lines, epsilon),
             ]
     if parts:
-        yield element("section", element("h2", "Answers in clear"), element("p", HOW_CLEAR), *parts, id="hybrid")
+        yield element(
+            "section", element("h2", say("Answers in clear")), element("p", str(HOW_CLEAR)), *parts, id="hybrid"
+        )
 
 
 def _quality(findings: Findings, drawn: dict[str, Drawn]) -> Markup:
@@ -168,38 +182,43 @@ def _quality(findings: Findings, drawn: dict[str, Drawn]) -> Markup:
     parts = [
         element(
             "p",
-            "KSComplement compares the distribution of one column before and after, CorrelationSimilarity the relation "
-            "of two columns; 1 means unchanged, 0 as different as can be. Local and shuffled reports look distorted by "
-            "design: the estimates above correct for that, these scores do not unless they say so.",
+            say(
+                "KSComplement compares the distribution of one column before and after, CorrelationSimilarity the "
+                "relation of two columns; 1 means unchanged, 0 as different as can be. Local and shuffled reports look "
+                "distorted by design: the estimates above correct for that, these scores do not unless they say so."
+            ),
         ),
         quality_by_epsilon(findings),
         quality_by_column(findings),
         *(show_figure(drawn[name]) for name in shown if name in drawn),
     ]
     if not findings.quality:
-        parts = [element("p", "The study measured no quality.")]
-    return element("section", element("h2", "Quality of the data"), *parts, id="quality")
+        parts = [element("p", say("The study measured no quality."))]
+    return element("section", element("h2", say("Quality of the data")), *parts, id="quality")
 
 
 def _linkage(findings: Findings) -> Markup:
     parts = [element("p", sentence) for sentence in tell_linkage(findings)]
     if findings.linkage:
         parts.append(linkage_table(findings))
-    return element("section", element("h2", "Linkage attack"), *parts, id="linkage")
+    return element("section", element("h2", say("Linkage attack")), *parts, id="linkage")
 
 
 def _configuration(findings: Findings) -> Markup:
     versions = findings.info.get("versions") or {}
-    text = ", ".join(f"{name} {version}" for name, version in versions.items()) or "unknown"
-    facts = [f"Versions: {text}.", f"Seed: {findings.fact('seed')}.", f"Hash: {findings.info.get('config_hash', '')}."]
-    written = element(
-        "details", element("summary", "study.yaml, as it was run"), element("pre", findings.configuration)
-    )
-    heading = element("h2", "Configuration")
+    text = ", ".join(f"{name} {version}" for name, version in versions.items()) or say("unknown")
+    facts = [
+        say("Versions: {versions}.", versions=text),
+        say("Seed: {seed}.", seed=str(findings.fact("seed"))),
+        say("Hash: {hash}.", hash=str(findings.info.get("config_hash", ""))),
+    ]
+    summary = element("summary", say("study.yaml, as it was run"))
+    written = element("details", summary, element("pre", findings.configuration))
+    heading = element("h2", say("Configuration"))
     coverage = coverage_table(findings)
     return element("section", heading, bullets(facts), written, coverage, id="configuration")
 
 
 def _footer(findings: Findings) -> Markup:
-    files_named = "results.parquet, theory.parquet, quality.parquet, tables/ and figures/"
-    return element("footer", join([_NOTICE, " ", f"Made from {files_named} of the same folder."]))
+    made = say("Made from results.parquet, theory.parquet, quality.parquet, tables/ and figures/ of the same folder.")
+    return element("footer", join([str(_NOTICE), " ", made]))

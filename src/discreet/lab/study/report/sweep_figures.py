@@ -6,10 +6,11 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from discreet.catalogue import numeral, say
 from discreet.lab.study.findings.study_findings import Asked, Findings
 from discreet.lab.study.findings.sweeps import HybridSweep, hybrid_lines, sizes_of
 from discreet.lab.study.findings.verdicts import reference_epsilon
-from discreet.lab.study.report.estimate_figures import error_rows, measure_errors, unit_of
+from discreet.lab.study.report.estimate_figures import error_rows, measure_errors, title_errors
 from discreet.lab.study.report.palette import GREY, numbered_look
 from discreet.lab.study.report.study_figures import SMALL_PRINT, anchors
 from discreet.present import (
@@ -50,7 +51,7 @@ def draw_sizes(
     asked: Asked, sizes: Mapping[int, Asked], drawn: Mapping[int, float], epsilon: float, name: str
 ) -> Chart:
     """Both axes logarithmic; points are means over groups and runs, bars the spread of runs."""
-    across = log_axis(sizes, at=[(size, f"{size:,}") for size in sizes], label="Respondents")
+    across = log_axis(sizes, at=[(size, numeral(size)) for size in sizes], label=say("Respondents"))
     lines = {}
     for series in asked.series:
         panels = {float(size): found for size, item in sizes.items() if (found := item.panels.get((series, epsilon)))}
@@ -58,17 +59,21 @@ def draw_sizes(
             lines[series] = measure_errors(panels)
     known = tuple((float(size), error) for size, error in drawn.items() if error > 0)
     own = LineMark(known, GREY, 2.0, "9 5")
-    key = ChartKey("the sample itself, without protection", Look(GREY, dashes="9 5"), KeySample.LINE)
+    key = ChartKey(say("the sample itself, without protection"), Look(GREY, dashes="9 5"), KeySample.LINE)
     return Chart(
         name,
-        f"{asked.label}: error against respondents, ε = {epsilon:g}",
-        f"{asked.label}: mean absolute error against the number of respondents at ε = {epsilon:g}, one line for each "
-        "model; dashed how far the sample itself lies from all.",
+        say("{figure}: error against respondents, ε = {epsilon:g}", figure=asked.label, epsilon=epsilon),
+        say(
+            "{figure}: mean absolute error against the number of respondents at ε = {epsilon:g}, one line for each "
+            "model; dashed how far the sample itself lies from all.",
+            figure=asked.label,
+            epsilon=epsilon,
+        ),
         error_rows(asked, lines, across, behind=own if known else None),
-        subtitle=f"Mean absolute error over groups, {unit_of(asked)}",
+        subtitle=title_errors(asked),
         legend=(key,) if known else (),
-        notes="Points: mean of the runs; bars: their spread; lines: theory, dotted where there is none.",
-        small_print=SMALL_PRINT,
+        notes=say("Points: mean of the runs; bars: their spread; lines: theory, dotted where there is none."),
+        small_print=str(SMALL_PRINT),
     )
 
 
@@ -76,7 +81,7 @@ def draw_hybrid(asked: Asked, lines: Sequence[HybridSweep], epsilon: float, name
     """Left the mean absolute error over groups, right the bias of all groups together, which no run averages away."""
     shares = [100 * share for line in lines for share in line.shares]
     room = 0.05 * (max(shares) - min(shares)) or 5.0
-    across = number_axis(min(shares) - room, max(shares) + room, most=7, label="Share who answer in clear, %")
+    across = number_axis(min(shares) - room, max(shares) + room, most=7, label=say("Share who answer in clear, %"))
     errors: list[PanelMark] = []
     biases: list[PanelMark] = [LineMark(((across.low, 0.0), (across.high, 0.0)), GREY, 1.2)]
     reach, most = 0.0, 0.0
@@ -92,19 +97,22 @@ def draw_hybrid(asked: Asked, lines: Sequence[HybridSweep], epsilon: float, name
         reach = max([reach, *(abs(y) for pair in ends for _, y in pair)])
         most = max([most, *(error for error in line.errors if math.isfinite(error))])
     reach, most = 1.05 * reach or 1.0, 1.05 * most or 1.0
-    title = f"Mean absolute error over groups, {unit_of(asked)}"
+    title = title_errors(asked)
     panels = (
         PlotPanel(across, number_axis(0.0, most, most=7), tuple(errors), title),
-        PlotPanel(across, number_axis(-reach, reach, most=7), tuple(biases), "Bias over all groups, %"),
+        PlotPanel(across, number_axis(-reach, reach, most=7), tuple(biases), say("Bias over all groups, %")),
     )
     keys = tuple(ChartKey(line.name, numbered_look(index), KeySample.WHISKER) for index, line in enumerate(lines))
     return Chart(
         name,
-        f"{asked.label}: answers in clear at ε = {epsilon:g}",
-        f"{asked.label}: error and bias against the share of respondents who answer in clear.",
-        (PanelRow(panels, _HIGH, "Who answers in clear", keys),),
-        notes=f"Mean of {lines[0].runs} runs; bars: two standard errors of it. Who answers in clear is not protected.",
-        small_print=SMALL_PRINT,
+        say("{figure}: answers in clear at ε = {epsilon:g}", figure=asked.label, epsilon=epsilon),
+        say("{figure}: error and bias against the share of respondents who answer in clear.", figure=asked.label),
+        (PanelRow(panels, _HIGH, say("Who answers in clear"), keys),),
+        notes=say(
+            "Mean of {runs} runs; bars: two standard errors of it. Who answers in clear is not protected.",
+            runs=lines[0].runs,
+        ),
+        small_print=str(SMALL_PRINT),
     )
 
 

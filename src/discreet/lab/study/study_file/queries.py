@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from discreet.cards import Card, Category, Column, ColumnKind, unknown_code
+from discreet.catalogue import Phrase, say
 from discreet.errors import StudyInvalid, nearest
 from discreet.lab.study.execution.outcomes import StudyQuery
 from discreet.lab.study.frame import ABSENT, AnswerColumn, StudyFrame
@@ -27,8 +28,8 @@ if TYPE_CHECKING:
 __all__ = ["StudyDesign", "derive", "design_study", "varies"]
 
 _FIGURES: Final = 6
-_YES: Final = Category("yes", Labels("Yes", "Oui"))
-_NO: Final = Category("no", Labels("No", "Non"))
+_YES: Final = Category("yes", Phrase("Yes"))
+_NO: Final = Category("no", Phrase("No"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +111,7 @@ class _Designer:
             return None
         queries = tuple(dict.fromkeys(asked))
         if not queries:
-            self._note("queries", "the study asks nothing: no protected column has a query")
+            self._note("queries", say("the study asks nothing: no protected column has a query"))
             return None
         columns = tuple(dict.fromkeys(query.column for query in queries))
         self._check_selections({*fixed, *columns})
@@ -125,10 +126,14 @@ class _Designer:
         chosen = {}
         for name in named:
             if name in fixed:
-                self._note(f"columns.{name}", f"column '{name}' cannot be both protected and left as it is")
+                self._note(
+                    f"columns.{name}", say("column '{name}' cannot be both protected and left as it is", name=name)
+                )
             elif (column := self._column(f"columns.{name}", name)) is not None:
                 if not varies(column):
-                    self._note(f"columns.{name}", f"column '{name}' can take one value only; leave it out")
+                    self._note(
+                        f"columns.{name}", say("column '{name}' can take one value only; leave it out", name=name)
+                    )
                 chosen[name] = column
         return chosen
 
@@ -159,10 +164,15 @@ class _Designer:
         if column is None:
             return None
         if named.column not in protected:
-            self._note(path, f"column '{named.column}' is not protected, so there is nothing to ask of it")
+            self._note(
+                path, say("column '{name}' is not protected, so there is nothing to ask of it", name=named.column)
+            )
         elif (named.category is None) == (column.kind is ColumnKind.CATEGORY):
-            wanted = "a category" if column.kind is ColumnKind.CATEGORY else "a mean or a sum"
-            self._note(path, f"column '{named.column}' is asked for {wanted}: it is of kind {column.kind}")
+            facts = {"name": named.column, "kind": str(column.kind)}
+            if column.kind is ColumnKind.CATEGORY:
+                self._note(path, say("column '{name}' is asked for a category: it is of kind {kind}", **facts))
+            else:
+                self._note(path, say("column '{name}' is asked for a mean or a sum: it is of kind {kind}", **facts))
         elif named.category is None:
             return _number(named.statistic, column)
         elif (found := self._position(path, column, named.category)) is not None:
@@ -173,7 +183,7 @@ class _Designer:
         path = f"queries.custom.{index}"
         others = [item.name for item in self._config.queries.custom[:index]]
         if custom.name in self._known or custom.name in others:
-            self._note(path, f"name '{custom.name}' is taken by a column or another query")
+            self._note(path, say("name '{name}' is taken by a column or another query", name=custom.name))
             return None
         where = []
         for name, codes in custom.where:
@@ -181,8 +191,7 @@ class _Designer:
             if column is None:
                 continue
             if custom.number is not None and name not in fixed:
-                what = f"a {custom.statistic} goes with conditions on static columns only"
-                self._note(path, f"{what}; '{name}' is not static")
+                self._note(path, _tell_unfixed(custom.statistic, name))
             positions = [self._position(path, column, code) for code in codes]
             where.append((name, tuple(found for found in positions if found is not None)))
         label = custom.label or custom.name
@@ -191,7 +200,10 @@ class _Designer:
             return Derived(made, tuple(where), None, COUNT)
         source = self._column(path, custom.number)
         if source is None or source.kind is ColumnKind.CATEGORY:
-            self._note(path, f"the {custom.statistic} of '{custom.number}' needs a number with bounds")
+            if custom.statistic == MEAN:
+                self._note(path, say("the mean of '{name}' needs a number with bounds", name=custom.number))
+            else:
+                self._note(path, say("the sum of '{name}' needs a number with bounds", name=custom.number))
             return None
         made = replace(source, name=custom.name, source=custom.name, label=Labels(label, label), public=False)
         return Derived(made, tuple(where), custom.number, custom.statistic)
@@ -201,13 +213,19 @@ class _Designer:
         for selection in dict.fromkeys(choice.selection for choice in self._config.models if choice.selection):
             column = self._known.get(selection.column)
             if column is None or selection.column not in known:
-                rule = "a static column or a protected one of which something is asked"
-                self._note(
-                    "models", f"selection by '{selection.column}': it must be {rule}{_hint(selection.column, known)}"
+                fault = say(
+                    "selection by '{name}': it must be a static column or a protected one of which something is asked",
+                    name=selection.column,
                 )
+                self._note("models", _add_guess(fault, selection.column, known))
             elif bool(selection.codes) != (column.kind is ColumnKind.CATEGORY):
-                wanted = "codes" if column.kind is ColumnKind.CATEGORY else "above"
-                self._note("models", f"selection by '{column.name}', of kind {column.kind}, takes {wanted}")
+                fault = say(
+                    "selection by '{name}', of kind {kind}, takes {key}",
+                    name=column.name,
+                    kind=str(column.kind),
+                    key="codes" if column.kind is ColumnKind.CATEGORY else "above",
+                )
+                self._note("models", fault)
             else:
                 for code in selection.codes:
                     self._position("models", column, code)
@@ -223,17 +241,24 @@ class _Designer:
             return tuple(dict.fromkeys(own)) or tuple(list(names.values())[:_FIGURES])
         for wanted in self._config.figures:
             if wanted not in names:
-                self._note(f"figures.{wanted}", f"'{wanted}' is none of the queries{_hint(wanted, names)}")
+                fault = say("'{name}' is none of the queries", name=wanted)
+                self._note(f"figures.{wanted}", _add_guess(fault, wanted, names))
         return tuple(dict.fromkeys(names[wanted] for wanted in self._config.figures if wanted in names))
 
     def _column(self, path: str, name: str, *, category: bool = False) -> Column | None:
         column = self._known.get(name)
         if column is None:
-            self._note(path, f"column '{name}' is not in '{self._card.dataset}'{_hint(name, self._known)}")
+            fault = say("column '{name}' is not in '{dataset}'", name=name, dataset=self._card.dataset)
+            self._note(path, _add_guess(fault, name, self._known))
             return None
         if not self._fit(column) or (category and column.kind is not ColumnKind.CATEGORY):
-            wanted = "a category column" if category else "a category, or a number with bounds, and not the weight"
-            self._note(path, f"column '{name}' must be {wanted}")
+            if category:
+                self._note(path, say("column '{name}' must be a category column", name=name))
+            else:
+                self._note(
+                    path,
+                    say("column '{name}' must be a category, or a number with bounds, and not the weight", name=name),
+                )
             return None
         return column
 
@@ -241,7 +266,8 @@ class _Designer:
         result = column.position(code)
         if result is None:
             codes, labels = zip(*((item.code, item.label) for item in column.categories), strict=True)
-            self._note(path, unknown_code(code, codes, labels, where=f"the categories of '{column.name}'").message)
+            where = say("the categories of '{name}'", name=column.name)
+            self._note(path, unknown_code(code, codes, labels, where=where).message)
         return result
 
     def _note(self, path: str, text: str) -> None:
@@ -273,6 +299,12 @@ def _name_of(named: Named, card: Card) -> str:
     return (_number(named.statistic, column) if index is None else _count(column, column.categories[index])).name
 
 
-def _hint(word: str, known: Iterable[str]) -> str:
+def _tell_unfixed(statistic: str, name: str) -> str:
+    if statistic == MEAN:
+        return say("a mean goes with conditions on static columns only; '{name}' is not static", name=name)
+    return say("a sum goes with conditions on static columns only; '{name}' is not static", name=name)
+
+
+def _add_guess(fault: str, word: str, known: Iterable[str]) -> str:
     guess = nearest(word, known)
-    return f"; did you mean '{guess}'?" if guess else ""
+    return say("{fault}; did you mean '{guess}'?", fault=fault, guess=guess) if guess else fault

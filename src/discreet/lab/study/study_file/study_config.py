@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, field
 from decimal import Decimal
 from typing import Any, Final
 
+from discreet.catalogue import say
 from discreet.errors import ParameterInvalid
 from discreet.guarantees import Neighbours
 from discreet.guarantees import text as plain_text
@@ -142,7 +143,9 @@ class ModelChoice:
 
     def __post_init__(self) -> None:
         if self.model not in MODELS:
-            raise ParameterInvalid(parameter="model", rule=f"must be {' or '.join(MODELS)}", given=self.model)
+            raise ParameterInvalid(
+                parameter="model", rule=say("must be {models}", models=say(" or ").join(MODELS)), given=self.model
+            )
         defaults: dict[str, object] = {"mechanism": next(iter(MODELS[self.model]), None)}
         if self.model in {"local", "hybrid"}:
             defaults |= dict.fromkeys(("categories", "numbers"), AUTOMATIC)
@@ -259,14 +262,16 @@ class StudyConfig:
         if not 1 <= len(self.epsilon) <= MOST_EPSILONS or len(set(self.epsilon)) < len(self.epsilon):
             raise ParameterInvalid(
                 parameter="epsilon",
-                rule=f"must be 1 to {MOST_EPSILONS} different numbers",
+                rule=say("must be 1 to {most_epsilons} different numbers", most_epsilons=MOST_EPSILONS),
                 given=str(len(self.epsilon)),
             )
         if not 1 <= self.runs <= MOST_RUNS:
-            raise ParameterInvalid(parameter="runs", rule=f"must be 1 to {MOST_RUNS:,}", given=str(self.runs))
+            raise ParameterInvalid(
+                parameter="runs", rule=say("must be 1 to {most_runs:,}", most_runs=MOST_RUNS), given=str(self.runs)
+            )
         if not self.models or len(set(self.models)) < len(self.models):
             raise ParameterInvalid(
-                parameter="models", rule="must be at least one, all different", given=str(len(self.models))
+                parameter="models", rule=say("must be at least one, all different"), given=str(len(self.models))
             )
 
     def to_dict(self) -> dict[str, object]:

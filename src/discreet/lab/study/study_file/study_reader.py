@@ -18,6 +18,7 @@ from discreet.cards import (
     parse_yaml,
     read_yaml_text,
 )
+from discreet.catalogue import say
 from discreet.errors import StudyInvalid
 from discreet.lab.study.study_file.study_config import (
     DEFAULT_MODELS,
@@ -95,7 +96,7 @@ def _find_lines(node: Node, path: str = "") -> Iterator[tuple[str, int]]:
 def _build_data(reader: SchemaReader, found: Record) -> SampleData | FileData | WorkspaceData | None:
     if ("sample" in found) == ("dataset" in found):
         line = found.nodes["dataset"].line if "dataset" in found else found.node.line
-        reader.note(line, "a study has exactly one of sample and dataset")
+        reader.note(line, say("a study has exactly one of sample and dataset"))
         return None
     if "sample" in found:
         return SampleData(**found["sample"].values) if found["sample"].whole else None
@@ -106,7 +107,7 @@ def _build_data(reader: SchemaReader, found: Record) -> SampleData | FileData | 
         return FileData(given["card"], given["file"])
     if set(given.nodes) == {"workspace", "name"}:
         return WorkspaceData(given["workspace"], given["name"])
-    reader.note(given.node.line, "dataset is {card, file} or {workspace, name}")
+    reader.note(given.node.line, say("dataset is {{card, file}} or {{workspace, name}}"))
     return None
 
 
@@ -125,10 +126,10 @@ def _build_models(reader: SchemaReader, found: Record) -> tuple[ModelChoice, ...
     for item, part in zip(found["models"], node.items, strict=True):
         for choice in _list_variants(reader, item, noise):
             if choice in choices:
-                reader.note(part.line, f"model '{choice.model}' is listed twice with the same choices")
+                reader.note(part.line, say("model '{model}' is listed twice with the same choices", model=choice.model))
             choices[choice] = None
     if noise and not any(choice.model in _NOISY for choice in choices):
-        reader.note(node.line, "noise is for models central and table, which are not among the models")
+        reader.note(node.line, say("noise is for models central and table, which are not among the models"))
     return tuple(choices)
 
 
@@ -141,7 +142,7 @@ def _list_variants(reader: SchemaReader, item: Record | str, noise: tuple[str, .
     if isinstance(item, Record):
         if "noise" in item and "mechanism" in item:
             line = item.nodes["noise"].line
-            reader.note(line, f"noise and mechanism of {name} are the same thing; give one of them")
+            reader.note(line, say("noise and mechanism of {model} are the same thing; give one of them", model=name))
         for key in item.nodes:
             if key != "model" and item[key] is not None:
                 lists["mechanism" if key == "noise" else key] = item[key]
@@ -160,7 +161,7 @@ def _build_selection(reader: SchemaReader, found: Record | str) -> Selection | N
     if not isinstance(found, Record):
         return None
     if found.whole and ("codes" in found) == ("above" in found):
-        reader.note(found.node.line, "a selection is {column, codes, times} or {column, above, times}")
+        reader.note(found.node.line, say("a selection is {{column, codes, times}} or {{column, above, times}}"))
     return Selection(found["column"], found["times"], found["codes"] or (), found["above"]) if found.whole else None
 
 
@@ -187,13 +188,13 @@ def _build_named(reader: SchemaReader, found: Record) -> Named | None:
     for statistic in ("mean", "sum"):
         if set(found.nodes) == {statistic}:
             return Named(found[statistic], total=statistic == "sum")
-    reader.note(found.node.line, "a named query is {column, category} or {mean: column} or {sum: column}")
+    reader.note(found.node.line, say("a named query is {{column, category}} or {{mean: column}} or {{sum: column}}"))
     return None
 
 
 def _build_custom(reader: SchemaReader, found: Record) -> Custom | None:
     if found["mean"] and found["sum"]:
-        reader.note(found.node.line, "a custom query asks for a mean or a sum, not both; write two")
+        reader.note(found.node.line, say("a custom query asks for a mean or a sum, not both; write two"))
     if not found.whole:
         return None
     where = tuple((entry.name, entry.value) for entry in found["where"])

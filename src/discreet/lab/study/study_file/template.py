@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from discreet.cards import Card, Column, ColumnKind, draft_file
+from discreet.catalogue import say
 from discreet.lab.study.study_file.queries import varies
 from discreet.lab.study.study_file.study_schema import STUDY
 
@@ -41,24 +42,36 @@ _SAMPLE_QUERIES: Final = """
     - {mean: height}
   custom:
     - name: smokers_in_poor_health
-      label: Daily smokers in fair or poor health
+      label: LABEL
       where: {smoking: [1], perceived_health: [4, 5]}
-#   - {name: height_of_women, mean: height, where: {sex: [2]}}   # a mean where static conditions hold
-#   - {name: weight_of_women, sum: body_weight, where: {sex: [2]}}   # a sum likewise; by column: {sum: body_weight}"""
+#   - {name: height_of_women, mean: height, where: {sex: [2]}}   # MEAN
+#   - {name: weight_of_women, sum: body_weight, where: {sex: [2]}}   # SUM"""
 
 
 def sample_template(file: str) -> str:
     """A study of the sample survey: thirteen provinces, five columns to protect."""
     said = {
         "study": "sample",
-        "title": "What privacy costs in the sample survey",
+        "title": say("What privacy costs in the sample survey"),
         "sample": "{rows: 113290, seed: 1}",
         "strata": "[province]",
         "static": "[sex, marital_status, age_group]",
         "columns": "[smoking, perceived_health, life_stress, height, body_weight]",
-        "queries": _ASKED + _SAMPLE_QUERIES,
+        "queries": _ASKED + _ask_sample(),
     }
     return _write(file, said, figures="[smoking=1]")
+
+
+def _ask_sample() -> str:
+    said = {
+        "LABEL": say("Daily smokers in fair or poor health"),
+        "MEAN": say("a mean where static conditions hold"),
+        "SUM": say("a sum likewise; by column: {{sum: body_weight}}"),
+    }
+    text = _SAMPLE_QUERIES
+    for place, words in said.items():
+        text = text.replace(place, words)
+    return text
 
 
 def template_for(card: Card, *, data: str, file: str) -> str:
@@ -68,7 +81,7 @@ def template_for(card: Card, *, data: str, file: str) -> str:
     columns = [column for column in studied if not column.public]
     said = {
         "study": card.dataset,
-        "title": json.dumps(f"What privacy costs in {card.title.en}", ensure_ascii=False),
+        "title": json.dumps(say("What privacy costs in {title}", title=card.title), ensure_ascii=False),
         "dataset": data,
         "strata": _listed(strata),
         "static": _listed(column.name for column in studied if column.public),
@@ -80,7 +93,7 @@ def template_for(card: Card, *, data: str, file: str) -> str:
 
 
 def _write(file: str, said: Mapping[str, str], *, figures: str) -> str:
-    use = f"Run it with: discreet study run {file} --out DIR      docs/study.md explains more."
+    use = say("Run it with: discreet study run {file} --out DIR      docs/study.md explains more.", file=file)
     return draft_file(STUDY, {**_SAID, **said}, use=use, examples={"figures": figures})
 
 

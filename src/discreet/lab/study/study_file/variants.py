@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from discreet.catalogue import say
 from discreet.errors import Refused
 from discreet.lab.study.study_file.study_config import ALLOCATIONS, AUTOMATIC, CALIBRATIONS, COUNTS, MISSING, RELATIONS
 
@@ -30,7 +31,7 @@ def build_models(config: StudyConfig, raw: Callable[[], RawRows]) -> tuple[Study
     models = tuple(_build(choice, config, written) for choice in config.models)
     twice = [variant for variant, times in Counter(model.variant for model in models).items() if times > 1]
     if twice:
-        raise Refused(f"Two models of the study are the same: {twice[0]}. Leave one out.")
+        raise Refused(say("Two models of the study are the same: {twice}. Leave one out.", twice=twice[0]))
     return models
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from discreet.catalogue import say
 from discreet.errors import UsageError
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ class TableOutputs:
     """What `--out` and `--format` ask for; without a file the table is shown."""
 
     def __init__(self, words: Sequence[str], format: "ReleaseFormat | None") -> None:
-        from discreet.cli.delivery import choose_format
+        from discreet.cli.showing.delivery import choose_format
 
         drawings, files = list[tuple[str, Path]](), list[Path]()
         for word in words:
@@ -40,13 +41,16 @@ class TableOutputs:
                 drawings.append((kind, Path(path)))
             elif equals and not set("./\\") & set(kind):
                 raise UsageError(
-                    f"--out takes FILE, heat-map=FILE.svg or bars=FILE.svg; received {word[:40]!a}. "
-                    "A file of that name is written as ./NAME."
+                    say(
+                        "--out takes FILE, heat-map=FILE.svg or bars=FILE.svg; received {word!a}. A file of that name "
+                        "is written as ./NAME.",
+                        word=word[:40],
+                    )
                 )
             else:
                 files.append(Path(word))
         if format is not None and len(files) > 1:
-            raise UsageError("--format goes with one file; leave it out, and each name tells its format.")
+            raise UsageError(say("--format goes with one file; leave it out, and each name tells its format."))
         self._drawings = drawings
         paths: Sequence[Path | None] = files or (None,)
         self._files = [(path, choose_format(format, path)) for path in paths]
@@ -63,20 +67,20 @@ class TableOutputs:
             check_picture(path)
         named = [path for path, _ in self._files if path is not None] + [path for _, path in self._drawings]
         if len({path.resolve() for path in named}) < len(named):
-            raise UsageError("each --out must name a different file.")
+            raise UsageError(say("each --out must name a different file."))
 
-    def write(self, released: "Release", lang: str) -> None:
-        """Write every file and drawing, or show the table."""
-        from discreet.cli.delivery import deliver
+    def write(self, released: "Release", lang: str, *, details: bool = False) -> None:
+        """Write every file and drawing, or show the table; with `details` it is explained too."""
         from discreet.cli.screen import show_note
+        from discreet.cli.showing.delivery import deliver
         from discreet.present import draw_bars, draw_heat_map, write_picture
 
         (first, format), *others = self._files
-        deliver(released, format, first, lang)
+        deliver(released, format, first, lang, details=details)
         for path, format in others:
             assert path is not None
             released.save(path, format=format, language=lang)
-            typer.echo(f"wrote {path}")
+            typer.echo(say("wrote {file}", file=path))
         for kind, path in self._drawings:
             write_picture({"heat-map": draw_heat_map, "bars": draw_bars}[kind](released, lang), path)
-            show_note(f"wrote {path}")
+            show_note(say("wrote {file}", file=path))

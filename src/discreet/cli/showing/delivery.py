@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Final
 
 import typer
 
+from discreet.catalogue import Numeral, language, localise, numeral, say
 from discreet.cli.options import ReleaseFormat
 from discreet.cli.screen import show_columns, show_estimates, show_note, show_pairs, show_table
+from discreet.cli.showing.coded_words import word
+from discreet.cli.showing.details import tell_cover, tell_neighbours, tell_sentences
 from discreet.errors import PathInvalid, legible
 from discreet.guarantees import text
 from discreet.results import (
@@ -22,6 +25,7 @@ from discreet.results import (
     Collected,
     FalseReports,
     FewReports,
+    Left,
     Marked,
     Quality,
     Release,
@@ -51,15 +55,20 @@ def choose_format(given: ReleaseFormat | None, out: Path | None) -> ReleaseForma
     return ReleaseFormat.TABLE if out is None else ReleaseFormat(infer_format(out))
 
 
-def deliver(release: Release, chosen: ReleaseFormat, out: Path | None, lang: str, *, meaning: str = "") -> None:
-    """Write the file, or show the release; `meaning` says what its figures are, where their names do not."""
+def deliver(
+    release: Release, chosen: ReleaseFormat, out: Path | None, lang: str, *, meaning: str = "", details: bool = False
+) -> None:
+    """Write the file, or show the release; `meaning` says what its figures are, where their names do not.
+
+    With `details`, what is the same for every answer is explained where people read it.
+    """
     if out is not None:
         release.save(out, format=chosen, language=lang)
         for line in (release.title.text(lang), *tell_promise(release), *([meaning] if meaning else [])):
             typer.echo(line)
-        typer.echo(f"wrote {out}")
+        typer.echo(say("wrote {file}", file=out))
     elif chosen is ReleaseFormat.TABLE:
-        show_release(release, lang)
+        show_release(release, lang, details=details)
         if meaning:
             typer.echo(meaning)
     elif chosen is ReleaseFormat.JSON:
@@ -77,24 +86,29 @@ def deliver(release: Release, chosen: ReleaseFormat, out: Path | None, lang: str
 def write_draft(file: Path, text: str, *, overwrite: bool) -> None:
     """Write a file for a person to go on with; one that is there stays, unless it may be replaced."""
     from discreet.files import write_whole
+    from discreet.paths import tell_reason
 
     if file.exists() and not overwrite:
-        raise PathInvalid(f"'{file}' exists. Name another file, or replace it with --overwrite.", path=str(file))
+        raise PathInvalid(
+            say("'{file}' exists. Name another file, or replace it with --overwrite.", file=file), path=str(file)
+        )
     try:
         write_whole(file, text, durable=False)
     except OSError as error:
-        raise PathInvalid(f"'{file}' cannot be written: {error.strerror}.", path=str(file)) from None
+        raise PathInvalid(
+            say("'{file}' cannot be written: {reason}.", file=file, reason=tell_reason(error)), path=str(file)
+        ) from None
 
 
-def show_release(release: Release, lang: str) -> None:
+def show_release(release: Release, lang: str, *, details: bool = False) -> None:
     """A release for people: its figures as a table, then what they mean."""
     match release.kind:
         case ReleaseKind.QUERY:
-            _show_answer(release, lang)
+            _show_answer(release, lang, details=details)
         case ReleaseKind.UNPROVEN:
             _show_unproven(release)
         case ReleaseKind.WORKLOAD:
-            _show_workload(release, lang)
+            _show_workload(release, lang, details=details)
         case ReleaseKind.LOCAL:
             _show_collection(release, lang)
         case ReleaseKind.LINKED:
@@ -102,7 +116,7 @@ def show_release(release: Release, lang: str) -> None:
 
             sys.stdout.writelines(text_parts(release, ReleaseFormat.TABLE, lang))
         case _:
-            _show_figures(release, lang)
+            _show_figures(release, lang, details=details)
 
 
 # --- what is promised and charged -----------------------------------------------------------------------------------
@@ -110,25 +124,38 @@ def show_release(release: Release, lang: str) -> None:
 
 def tell_promise(release: Release) -> list[str]:
     """The charge, the guarantee and every warning."""
-    from discreet.present import say_left, say_message, say_neighbours, say_unit, tell_charge, tell_guarantee
+    from discreet.present import say_left, tell_charge
 
     lines, settled = [], release.settlement
     if isinstance(settled, Accounted):
-        lines.append(f"charged {tell_charge(release, 'en')}")
+        lines.append(say("charged {paid}", paid=tell_charge(release, language())))
     elif not isinstance(settled, Collected):
-        left = settled.left
-        lines.append(
-            f"charged {_paid(release)}; epsilon {_epsilon(left.analyst)} remains for you, "
-            f"{_epsilon(left.population)} for population '{release.claim.population}'"
-        )
-        lines += [] if left.more is None else [say_left(left)]
-    promise = tell_guarantee(release, "en")
-    lines.append(
-        f"guarantee: {promise}; protects {say_unit(release.claim, 'en')}; neighbours: {say_neighbours(release)}"
-    )
+        lines.append(_tell_charged(release, _paid(release), settled.left))
+        lines += [] if settled.left.more is None else [say_left(settled.left)]
+    lines.append(_tell_protection(release))
     # What was not found comes before the figures, and warnings of a bootstrap are among its notes.
-    warned = [note for note in release.notes if note.warns and not isinstance(note, BoundsUsed)]
-    return [*lines, *(say_message(note)[1].en for note in warned)]
+    return [*lines, *_say([note for note in release.notes if note.warns and not isinstance(note, BoundsUsed)])]
+
+
+def _tell_charged(release: Release, paid: str, left: Left) -> str:
+    return say(
+        "charged {paid}; epsilon {yours} remains for you, {all} for population '{population}'",
+        paid=paid,
+        yours=_epsilon(left.analyst),
+        all=_epsilon(left.population),
+        population=release.claim.population,
+    )
+
+
+def _tell_protection(release: Release) -> str:
+    from discreet.present import say_neighbours, say_unit, tell_guarantee
+
+    return say(
+        "guarantee: {guarantee}; protects {unit}; neighbours: {neighbours}",
+        guarantee=tell_guarantee(release, language()),
+        unit=say_unit(release.claim, language()),
+        neighbours=word(say_neighbours(release)),
+    )
 
 
 def _paid(release: Release) -> str:
@@ -137,25 +164,25 @@ def _paid(release: Release) -> str:
     settled = release.settlement
     if isinstance(settled, Charged) and settled.replayed:
         return say_replay(settled.analyst)
-    return tell_charge(release, "en")
+    return tell_charge(release, language())
 
 
 def _epsilon(amount: Amount) -> str:
     return amount.to_dict().get("epsilon", "0")
 
 
-def _percent(level: "Decimal | None") -> str:
-    return f"{level or 0:%} interval".replace(".00%", "%")
+def _interval(level: "Decimal | None") -> str:
+    return say("{level} interval", level=Numeral(f"{level or 0:%}".replace(".00%", "%")))
 
 
 # --- answers --------------------------------------------------------------------------------------------------------
 
 
-def _show_answer(release: Release, lang: str) -> None:
+def _show_answer(release: Release, lang: str, *, details: bool) -> None:
     """Labels, values with as many decimals as their intervals bear, and what it all means."""
     headings, columns, gone = _answer_columns(release, lang)
     notice = " ".join(_say([note for note in release.notes if isinstance(note, BoundsUsed) and note.warns]))
-    show_columns(notice, headings, columns, footer=_answer_footer(release, gone))
+    show_columns(notice, headings, columns, footer=_answer_footer(release, gone, details=details))
 
 
 def _answer_columns(release: Release, lang: str) -> tuple[list[tuple[str, str]], list[list[str]], set[str]]:
@@ -177,7 +204,7 @@ def _answer_columns(release: Release, lang: str) -> tuple[list[tuple[str, str]],
             continue
         both = ends_of(release.listed_intervals.columns[name])
         ends = list(zip(*(chain.from_iterable(parts_of(end)) for end in both), strict=True))
-        headings += [(name, "right"), (_percent(release.level), "right")]
+        headings += [(name, "right"), (_interval(release.level), "right")]
         gone |= {name} if None in values else set()
         columns += show_estimates(values, ends, decimals=_decimals(statistics[name]))
     return headings, columns, gone
@@ -187,23 +214,30 @@ def _decimals(statistic: "Statistic") -> int | None:
     return None if statistic.step is None else len(statistic.step.partition(".")[2])
 
 
-def _answer_footer(release: Release, gone: set[str]) -> list[str]:
-    from discreet.present import CAPPED, cover_of, say_accuracy, say_left, say_neighbours, say_unit, tell_guarantee
+def _answer_footer(release: Release, gone: set[str], *, details: bool) -> list[str]:
+    from discreet.present import CAPPED, say_accuracy, say_left
 
     settled = release.settlement
     assert isinstance(settled, Charged)
     left = settled.left
     aims = [(item.measure, noise.aim) for item in release.mechanisms.value if item.by is None for noise in item.noise]
     return [
-        f"charged {_paid_now(settled)}; epsilon {_epsilon(left.analyst)} remains for you, "
-        f"{_epsilon(left.population)} for population '{release.claim.population}'",
+        _tell_charged(release, _paid_now(settled), left),
         *([] if left.more is None else [say_left(left)]),
-        f"guarantee: {tell_guarantee(release, 'en')}; protects {say_unit(release.claim, 'en')}; neighbours: "
-        f"{say_neighbours(release)}",
-        f"intervals: {cover_of(release.notes, 'en')}",
-        *([f"weights: {CAPPED}"] if any(isinstance(note, CappedWeights) for note in release.notes) else []),
+        _tell_protection(release),
+        *([tell_neighbours(release)] if details else []),
+        say("intervals: {cover}", cover=tell_cover(release, details=details)),
         *(
-            f"{measure}: {say_accuracy(level=aim.level, rows=aim.rows, depth=aim.depth, side=aim.side)}"
+            [say("weights: {bias}", bias=CAPPED)]
+            if any(isinstance(note, CappedWeights) for note in release.notes)
+            else []
+        ),
+        *(
+            say(
+                "{measure}: {accuracy}",
+                measure=measure,
+                accuracy=say_accuracy(level=aim.level, rows=aim.rows, depth=aim.depth, side=aim.side),
+            )
             for measure, aim in aims
             if aim is not None
         ),
@@ -218,15 +252,17 @@ def _paid_now(settled: Charged) -> str:
 
     if settled.replayed:
         return say_replay(settled.analyst)
-    phrase = f"epsilon {_epsilon(settled.charge)}"
-    return f"{phrase} and delta {text(settled.charge.delta)}" if settled.charge.delta else phrase
+    epsilon = _epsilon(settled.charge)
+    if not settled.charge.delta:
+        return say("epsilon {epsilon}", epsilon=epsilon)
+    return say("epsilon {epsilon} and delta {delta}", epsilon=epsilon, delta=text(settled.charge.delta))
 
 
 def _say(notes: Sequence[object]) -> list[str]:
     from discreet.present import say_message
     from discreet.results import Note
 
-    return [say_message(note)[1].en for note in notes if isinstance(note, Note)]
+    return [say_message(note)[1].text(language()) for note in notes if isinstance(note, Note)]
 
 
 def _show_unproven(release: Release) -> None:
@@ -236,33 +272,44 @@ def _show_unproven(release: Release) -> None:
     assert isinstance(settled, Marked)
     [(name, value)] = row.items()
     footer = [
-        f"guarantee: {tell_guarantee(release, 'en')}",
-        f"strategy {release.asked['strategy']}; nothing charged; marker: event {settled.marker} of the ledger",
-        *([STORED] if settled.replayed else []),
+        say("guarantee: {guarantee}", guarantee=tell_guarantee(release, language())),
+        say(
+            "strategy {strategy}; nothing charged; marker: event {event} of the ledger",
+            strategy=release.asked["strategy"],
+            event=settled.marker,
+        ),
+        *([str(STORED)] if settled.replayed else []),
         *_say([note for note in release.notes if note.warns]),
     ]
-    show_table("", [(name, "right")], [[str(value)]], footer=footer)
+    show_table("", [(name, "right")], [[_write_value(value)]], footer=footer)
 
 
-def _show_workload(release: Release, lang: str) -> None:
+def _write_value(value: object) -> str:
+    """A value as it is stored, with the comma of the reader's language."""
+    return localise(str(value), language()) if isinstance(value, int | float) else str(value)
+
+
+def _show_workload(release: Release, lang: str, *, details: bool) -> None:
     from discreet.present import say_left, tell_guarantee
 
     settled = release.settlement
     assert isinstance(settled, Charged)
     for name, answer in release.parts.items():
-        typer.echo(f"{name}:")
-        _show_answer(answer, lang)
+        typer.echo(say("{name}:", name=name))
+        _show_answer(answer, lang, details=details)
         typer.echo("")
-    paid = ", ".join(f"{name} {amount}" for name, amount in settled.charge.to_dict().items() if amount != "0")
-    phrase = paid or "nothing (stored answers, the same as before)"
-    typer.echo(f"charged together: {phrase} ({tell_guarantee(release, 'en')})")
+    amounts = {name: amount for name, amount in settled.charge.to_dict().items() if amount != "0"}
+    paid = ", ".join(f"{name} {localise(amount, language())}" for name, amount in amounts.items())
+    paid = paid or say("nothing (stored answers, the same as before)")
+    promise = tell_guarantee(release, language())
+    typer.echo(say("charged together: {paid} ({guarantee})", paid=paid, guarantee=promise))
     typer.echo(say_left(settled.left))
 
 
 # --- tables ---------------------------------------------------------------------------------------------------------
 
 
-def _show_figures(release: Release, lang: str) -> None:
+def _show_figures(release: Release, lang: str, *, details: bool) -> None:
     """One line for each figure: its keys, the published value, its interval and quality; margins last."""
     from discreet.present import Writing
 
@@ -274,87 +321,92 @@ def _show_figures(release: Release, lang: str) -> None:
         [figure.value for figure in shown], [(figure.low, figure.high) for figure in shown], decimals=decimals
     )
     columns = [[release.label(figure, index, lang) for figure in shown] for index in range(len(release.headings))]
-    headings = [(heading.name, "left") for heading in release.headings] + [("value", "right")]
+    headings = [(heading.name, "left") for heading in release.headings] + [(say("value"), "right")]
     intervals = ["–" if item.low is item.high is None else lines for item, lines in zip(shown, intervals, strict=True)]
     columns.append(values)
     if rated:
-        headings += [(_percent(release.level), "right"), ("quality", "left")]
-        columns += [intervals, [str(figure.quality) for figure in shown]]
+        headings += [(_interval(release.level), "right"), (say("quality"), "left")]
+        columns += [intervals, [word(figure.quality) for figure in shown]]
     left = len(figures) - len(shown)
     footer = [
-        *([f"… and {left:,} more figures; --out writes them all."] if left else []),
-        *_table_footer(release, lang),
+        *([say("… and {left:,} more figures; --out writes them all.", left=left)] if left else []),
+        *_table_footer(release, details=details),
     ]
     rows = [list(row) for row in zip(*columns, strict=True)]
     show_table(release.title.text(lang), headings, rows, footer=footer)
 
 
-def _table_footer(release: Release, lang: str) -> list[str]:
+def _table_footer(release: Release, *, details: bool) -> list[str]:
     """What was charged, what is promised, and what to mind when reading the figures."""
     from discreet.present import list_messages, say_basis, tell_calibration
 
-    messages = list_messages(release)
-    notes = [f"{heading.text(lang)}: {sentence.text(lang)}" for heading, sentence in messages]
-    noted = {sentence.en for _, sentence in messages}
+    noted = {sentence.text(language()) for _, sentence in list_messages(release)}
     lines = [line for line in tell_promise(release) if line not in noted]
-    met = [f"calibrated to {tell_calibration(release, lang)}"] if release.calibration is not None else []
-    return [*lines, *notes, *met, f"quality is judged by {say_basis(release.basis)}"]
+    lines += [tell_neighbours(release)] if details else []
+    if release.calibration is not None:
+        met = [say("calibrated to {totals}", totals=tell_calibration(release, language()))]
+    else:
+        met = []
+    basis = say("quality is judged by {basis}", basis=word(say_basis(release.basis)))
+    return [*lines, *tell_sentences(release, details=details), *met, basis]
 
 
 # --- collections ----------------------------------------------------------------------------------------------------
 
-_ADJUSTED: Final = "adjusted (not negative, adding up, biased)"
-_AS_TOTALS: Final = "and as totals (which err more)"
-
 
 def _show_collection(release: Release, lang: str) -> None:
     """A collection for people: one table for each question."""
-    from discreet.present import ESTIMATORS, about_collection, say_message
-    from discreet.results import Estimator
+    from discreet.present import ESTIMATORS, about_collection, say_message, tell_guarantee
+    from discreet.results import Estimator, Variance
 
     settled = release.settlement
     assert isinstance(settled, Collected)
-    pairs = [(name.replace("_", " "), str(value)) for name, value in about_collection(release).items()]
-    pairs += [(f"refused: {reason}", f"{count:,}") for reason, count in settled.refused.items()]
+    said = {
+        "guarantee": tell_guarantee(release, language()),
+        "level": numeral(float(release.level or 0), ""),
+        "variance": " ".join(_say([note for note in release.notes if isinstance(note, Variance)])),
+    }
+    pairs = [(word(name), said.get(name, str(value))) for name, value in about_collection(release).items()]
     pairs += [
-        (heading.en, sentence.en)
+        (say("refused: {reason}", reason=word(reason)), numeral(count)) for reason, count in settled.refused.items()
+    ]
+    pairs += [
+        (heading.text(language()), sentence.text(language()))
         for note in release.notes
         if isinstance(note, Estimator)
         for heading, sentence in [say_message(note)]
     ]
-    pairs.append(("adjusted", ESTIMATORS["adjusted"]))
-    title = release.title.en.partition(":")[2]
-    show_pairs(f"{_survey(release, lang)}:{title}", pairs)
+    pairs.append((say("adjusted"), str(ESTIMATORS["adjusted"])))
+    show_pairs(release.title.text(lang), pairs)
     for part in release.parts.values():
         _show_question(part, lang, sampled=bool(release.asked["sampled"]))
     poisoning = [note for note in release.notes if isinstance(note, FalseReports)]
-    show_pairs("\nPoisoning", [(note.question, say_message(note)[1].en) for note in poisoning])
+    show_pairs("\n" + say("Poisoning"), [(note.question, _say([note])[0]) for note in poisoning])
     for note in release.notes:
         if isinstance(note, FewReports):
-            show_note(f"Warning: {say_message(note)[1].en}")
-
-
-def _survey(release: Release, lang: str) -> str:
-    return release.title.text(lang).partition(" :" if lang == "fr" else ":")[0]
+            show_note(say("Warning: {warning}", warning=_say([note])[0]))
 
 
 def _show_question(part: Release, lang: str, *, sampled: bool) -> None:
-    title, interval = f"\n{part.title.text(lang)}", f"{100 * float(part.level or 0):g}% interval"
+    title, interval = f"\n{part.title.text(lang)}", _interval(part.level)
     forms = {item.name: item for item in part.statistics}
     keys = [
         (heading.name, "left", [heading.label(figure.codes[index], lang) for figure in part.statistic.figures])
         for index, heading in enumerate(part.headings)
     ]
-    opening = [("answer" if name == "category" else name, side, cells) for name, side, cells in keys]
+    opening = [(say("answer") if name == "category" else name, side, cells) for name, side, cells in keys]
     if "mean" in forms:
-        _show_forms(title, [*opening, *_form("mean", interval, forms["mean"])])
+        _show_forms(title, [*opening, *_form(say("mean"), interval, forms["mean"])])
         return
-    counts = [*_form("share %", interval, forms["share"], times=100), *_form("count", interval, forms["ratio_count"])]
-    _show_forms(title, [*opening, *counts])
-    beside, words = _form("adjusted", interval, forms["adjusted"], decimals=0), _ADJUSTED
+    shares = _form(say("share %"), interval, forms["share"], times=100)
+    _show_forms(title, [*opening, *shares, *_form(say("count"), interval, forms["ratio_count"])])
+    beside = _form(say("adjusted"), interval, forms["adjusted"], decimals=0)
     if sampled:
-        beside, words = [*beside, *_form("total", interval, forms["estimate"])], f"{words} {_AS_TOTALS}"
-    _show_forms(f"\nThe same counts, {words}", [*opening, *beside])
+        beside += _form(say("total"), interval, forms["estimate"])
+        title = say("The same counts, adjusted (not negative, adding up, biased) and as totals (which err more)")
+    else:
+        title = say("The same counts, adjusted (not negative, adding up, biased)")
+    _show_forms(f"\n{title}", [*opening, *beside])
 
 
 def _form(

@@ -1,0 +1,140 @@
+"""English in what should be French, by words that French has not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+__all__ = ["find_english"]
+
+_ENGLISH = frozenset(
+    [
+        "the",
+        "of",
+        "is",
+        "are",
+        "was",
+        "were",
+        "with",
+        "which",
+        "what",
+        "this",
+        "that",
+        "these",
+        "those",
+        "it",
+        "its",
+        "not",
+        "from",
+        "by",
+        "for",
+        "and",
+        "has",
+        "have",
+        "had",
+        "be",
+        "been",
+        "will",
+        "would",
+        "can",
+        "cannot",
+        "each",
+        "every",
+        "only",
+        "than",
+        "then",
+        "there",
+        "they",
+        "them",
+        "their",
+        "you",
+        "your",
+        "who",
+        "where",
+        "when",
+        "how",
+        "because",
+        "nothing",
+        "something",
+        "more",
+        "less",
+        "same",
+        "other",
+        "another",
+        "here",
+        "one",
+        "rows",
+        "row",
+        "column",
+        "columns",
+        "dataset",
+        "answer",
+        "answers",
+        "read",
+        "write",
+        "wrote",
+        "file",
+        "files",
+        "named",
+        "must",
+        "needs",
+        "need",
+        "does",
+        "did",
+        "do",
+        "an",
+        "any",
+        "all",
+        "some",
+        "above",
+        "below",
+        "between",
+        "until",
+        "without",
+        "within",
+        "about",
+        "again",
+        "also",
+        "but",
+        "if",
+        "so",
+        "such",
+        "to",
+        "two",
+        "three",
+        "out",
+        "own",
+        "use",
+        "used",
+        "list",
+        "lists",
+        "given",
+        "asked",
+        "made",
+        "make",
+    ]
+)
+_CODE = (
+    r"`[^`]*`",  # things to type
+    r"\bdiscreet (?:[a-z]+ )*[^\n]*",  # commands, to the end of their line
+    r"\bpip install [^\n]*",
+    r"^\$ [^\n]*",  # the command that was given
+    r"\b[A-Z_]{2,}\b(?:[ ,(*=<>]+\b[A-Z_a-z*]+\b)*\)?",  # SQL
+    r"'[^'\n]*'",
+    r"\"[^\"\n]*\"",
+    r"«[^»\n]*»",
+    r"--[a-z-]+(?:[ =][\w.|=:,-]+)?",
+    r"<[^>\n]*>",
+    r"[\w./-]+\.(?:yaml|json|csv|xlsx|html|svg|parquet|env|jsonl|txt|pub|key|png|py|md)\b",
+)
+
+
+def find_english(text: str) -> Iterator[str]:
+    """Lines with two words or more that only English has, where they are not code."""
+    for line in text.splitlines():
+        plain = line
+        for pattern in _CODE:
+            plain = re.sub(pattern, " ", plain)
+        words = {word for word in re.findall(r"[a-z’]+", plain.casefold()) if word in _ENGLISH}
+        if len(words) > 1:
+            yield line.strip()
