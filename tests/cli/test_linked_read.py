@@ -143,7 +143,7 @@ def test_an_answer_is_read_again_and_by_its_request(answer: Answer, run: Run, tm
     kept = run("linked", "read", request, *office, "--format", "json")
     assert first.out == again.out == kept.out
     french = run("linked", "read", request, *office, "--lang", "fr").out
-    assert french.startswith("Soins des francophones : Le français est la première langue officielle\n")
+    assert french.startswith("Soins des francophones\u00a0: Le français est la première langue officielle\n")
     written = run("linked", "read", request, *office, "--out", "t.xlsx").out
     assert "charged 20 of the 415 parts of an account" in written
     assert (tmp_path / "t.xlsx").stat().st_size > 1_000

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+
+import pytest
 
 from tests.cli.clinic import CARD, ROWS, Run
 
@@ -26,7 +29,16 @@ def test_the_ending_tells_the_format_and_pictures_stand_beside(run: Run, clinic:
         assert (tmp_path / f"t.{ending}").stat().st_size > 300
     run(*TABLE, "--out", "t.html", "--out", "heat-map=heat.svg", "--out", "bars=bars.svg")
     for name in ("heat.svg", "bars.svg", "t.html"):
-        assert "epsilon = 0.5. Neighbours: add-remove" in (tmp_path / name).read_text(encoding="utf-8")
+        text = re.sub("<[^>]*>", " ", (tmp_path / name).read_text(encoding="utf-8"))
+        assert "epsilon = 0.5: no result is more" in " ".join(text.split())
+
+
+@pytest.mark.usefixtures("a_font")
+def test_a_picture_is_drawn_as_png_and_pdf(run: Run, clinic: Path, tmp_path: Path) -> None:
+    for ending, mark in (("png", b"\x89PNG"), ("pdf", b"%PDF-")):
+        assert f"wrote t.{ending}" in run(*TABLE, "--out", f"t.{ending}").out
+        assert (tmp_path / f"t.{ending}").read_bytes().startswith(mark)
+        assert "needs a file" in run(*TABLE, "--format", ending, code=2).err
 
 
 def test_a_table_may_go_to_several_files(run: Run, clinic: Path, tmp_path: Path) -> None:

@@ -36,6 +36,7 @@ EXTRAS: Final = {
     "formats": ("pyreadstat",),
     "linked": ("cryptography", "starlette", "uvicorn"),
     "pandas": ("pandas",),
+    "pdf": ("svg2pdf-py",),
     "png": ("resvg-py",),
     "polars": ("polars",),
     "postgres": ("psycopg",),

@@ -120,10 +120,10 @@ def _write_shared(options: Iterable[Any], formatter: Any) -> None:
     for option in options:
         names = "/".join(sorted(option.opts, key=len))
         value = "" if option.is_flag else f" {option.metavar or option.name.upper()}"
-        lines.append(f"{names}{value}: {option.help}")
+        lines.append(say("{option}: {meaning}", option=f"{names}{value}", meaning=option.help))
     if lines:
         with formatter.section(_head(say("Shared options"))):
-            formatter.write_text("; ".join(lines) + ".")
+            formatter.write_text(say("; ").join(lines) + ".")
 
 
 def _head(title: str) -> str:

@@ -44,6 +44,8 @@ class ReleaseFormat(StrEnum):
     SDMX_CSV = "sdmx-csv"
     HTML = "html"
     SVG = "svg"
+    PNG = "png"
+    PDF = "pdf"
 
 
 OutOption = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write here; its name tells the format.")]

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from discreet.present.charts.heat_map import draw_heat_map
     from discreet.present.charts.lettering import borne_decimals, screen_width, tell_number
     from discreet.present.charts.pictures import check_picture, picture_file, plot, write_picture
-    from discreet.present.charts.raster import draw_png, require_png
+    from discreet.present.charts.raster import draw_pdf, draw_png, require_pdf, require_png
     from discreet.present.formats.arrow import to_arrow, to_pandas, to_polars
     from discreet.present.formats.html import fragment
     from discreet.present.formats.json import (
@@ -123,6 +123,7 @@ __all__ = [
     "draw_curves",
     "draw_densities",
     "draw_heat_map",
+    "draw_pdf",
     "draw_png",
     "element",
     "facts",
@@ -138,6 +139,7 @@ __all__ = [
     "percent_axis",
     "picture_file",
     "plot",
+    "require_pdf",
     "require_png",
     "root_axis",
     "save",

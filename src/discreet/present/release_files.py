@@ -19,7 +19,7 @@ from discreet.results import Heading, Release
 
 __all__ = ["FORMATS", "check_output", "infer_format", "save", "text_parts"]
 
-FORMATS: Final = ("table", "json", "csv", "xlsx", "parquet", "sdmx-csv", "html", "svg")
+FORMATS: Final = ("table", "json", "csv", "xlsx", "parquet", "sdmx-csv", "html", "svg", "png", "pdf")
 
 _SUFFIXES: Final = {
     ".sdmx.csv": "sdmx-csv",
@@ -30,9 +30,11 @@ _SUFFIXES: Final = {
     ".html": "html",
     ".htm": "html",
     ".svg": "svg",
+    ".png": "png",
+    ".pdf": "pdf",
     ".txt": "table",
 }
-_BINARY: Final = frozenset({"xlsx", "parquet"})
+_BINARY: Final = frozenset({"xlsx", "parquet", "png", "pdf"})
 _NEEDED: Final = {"xlsx": ("xlsxwriter",), "sdmx-csv": ("pysdmx", "pandas")}
 
 
@@ -65,6 +67,10 @@ def check_output(
     for module in _NEEDED.get(format, ()):
         if find_spec(module) is None:
             raise ExtraMissing(needed_for=Phrase("the format {format}", format=format), extra="tables")
+    if format in ("png", "pdf"):
+        from discreet.present.charts.raster import require_pdf, require_png
+
+        require_png() if format == "png" else require_pdf()
     if path is None:
         if format in _BINARY:
             raise _file_needed(format)
@@ -94,6 +100,11 @@ def save(release: Release, path: AnyPath, *, format: str | None = None, language
         from discreet.present.formats.arrow import to_parquet
 
         replace_file(path, to_parquet(release, language))
+    elif chosen in ("png", "pdf"):
+        from discreet.present.charts.pictures import plot
+        from discreet.present.charts.raster import draw_pdf, draw_png
+
+        replace_file(path, (draw_png if chosen == "png" else draw_pdf)(plot(release, language)))
     else:
         # A card may hold what no encoding has: half of a surrogate pair.
         parts = text_parts(release, chosen, language)

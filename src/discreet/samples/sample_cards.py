@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from discreet.catalogue import FRENCH, localise
 from discreet.samples.card_lines import category_lines, column_lines, label_pair
 from discreet.samples.published_figures import Label, PublishedFigures, Variable, load_figures
 
@@ -109,8 +110,9 @@ def _totals(figures: PublishedFigures, rows: int) -> str:
         "effectifs pondérés selon la province"
     )
     if rows != figures.rows:
-        en += f"; in proportion to {rows} of {figures.rows} rows"
-        fr += f" ; en proportion de {rows} lignes sur {figures.rows}"
+        en += f"; in proportion to {rows:,} of {figures.rows:,} rows"
+        few, all_ = (localise(f"{number:,}", FRENCH) for number in (rows, figures.rows))
+        fr += f"\u202f; en proportion de {few} lignes sur {all_}"
     provinces = figures.variables["province"].categories
     return f"totals:\n  by: province\n  source: {label_pair(Label(en, fr))}\n  values:\n" + "".join(
         f"    {item.code}: {round(item.weighted * share)}\n" for item in provinces

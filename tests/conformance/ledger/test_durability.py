@@ -30,7 +30,7 @@ def test_the_anchor_is_on_the_disk_before_a_receipt_leaves(
         synced.append(os.fstat(descriptor).st_ino)
         sync(descriptor)
 
-    monkeypatch.setattr("discreet.ledger.trust.seal.os.fsync", note)
+    monkeypatch.setattr("discreet.ledger.trust.anchor.os.fsync", note)
     ledger.spend(make_request())
     assert synced == [config.anchor_path.stat().st_ino]
 

@@ -140,7 +140,7 @@ def test_an_anchor_that_fails_after_the_charge_lets_no_receipt_out(
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr("discreet.ledger.trust.seal.os.write", full)
+        patch.setattr("discreet.ledger.trust.anchor.os.write", full)
         with pytest.raises(LedgerUnavailable, match="ask again with the same request id"):
             ledger.spend(make_request("r1"))
     receipt = ledger.spend(make_request("r1"))

@@ -44,7 +44,7 @@ _MASKS: Final = {
     "<request>": r"(?<=Request )[0-9a-f]{32}\b|(?<=\"request\": \")[0-9a-f]{32}\b",
     "<time>": r"\b20\d\d-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:\+00:00)?",
     "<date>": r"\b20\d\d-\d\d-\d\d\b",
-    "<head>": r"(?<=head      )[0-9a-f]{64}\b|(?<=\"head\": \")[0-9a-f]{64}\b",
+    "<head>": r"(?<=head      )[0-9a-f]{64}\b|(?<=tête {11})[0-9a-f]{64}\b|(?<=\"head\": \")[0-9a-f]{64}\b",
     "<agreement>": r"(?<=\"agreement\": \")[0-9a-f]{64}\b",
     "<address>": r"\b0x[0-9a-f]{8,}\b",
 }

@@ -56,7 +56,6 @@ UNSAID = {
     "linkage/offices/link_ids.py": "one fixed sentence replaces it",
     "present/formats/sdmx.py": "descriptions of a structure for machines",
     "release/measurement/searched_bounds.py": "for programmers",
-    "release/workloads/workload_template.py": "keys of a file",
     "samples/linked_offices/linked_cards.py": "cards of a sample, with labels in both languages",
     "samples/sample_cards.py": "cards of a sample, with labels in both languages",
 }

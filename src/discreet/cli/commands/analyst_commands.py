@@ -1,5 +1,6 @@
 """The analyst's commands: what there is, what may be asked, what is left."""
 
+from decimal import Decimal
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -28,7 +29,6 @@ from discreet.guarantees import text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from decimal import Decimal
 
     from discreet.ledger import BudgetState, Hold, TermsChange
     from discreet.release import Explanation, Releases
@@ -160,17 +160,25 @@ def _unit(unit: dict[str, Any]) -> str:
 
 
 def _weight(weight: dict[str, Any]) -> str:
-    facts = {"column": weight["column"], "cap": weight["cap"]}
+    facts = {"column": weight["column"], "cap": _number(weight["cap"])}
     if weight["by"]:
         return say("{column}, capped by {by} (at most {cap})", by=weight["by"], **facts)
     return say("{column}, capped (at most {cap})", **facts)
 
 
 def _totals(totals: dict[str, Any]) -> str:
-    facts = {"total": totals["total"], "source": totals["source"]}
+    facts = {"total": _number(totals["total"]), "source": totals["source"]}
     if totals["by"]:
         return say("{total} by {by}: {source}", by=totals["by"], **facts)
     return say("{total}: {source}", **facts)
+
+
+def _number(written: str) -> str:
+    """A number of a card as people read it; a date stays as it is written."""
+    try:
+        return numeral(Decimal(written), ",f")
+    except ArithmeticError:
+        return written
 
 
 def _values(column: dict[str, Any]) -> str:
@@ -180,10 +188,10 @@ def _values(column: dict[str, Any]) -> str:
             return say("; ").join(shown)
         return say("{first}; … {count} codes", first=say("; ").join(shown[:6]), count=len(shown))
     if "bounds" in column:
-        low, high = column["bounds"]
+        low, high = map(_number, column["bounds"])
         between = say("{low} to {high}", low=low, high=high)
         if column.get("step") not in (None, "1"):
-            between = say("{low} to {high} in steps of {step}", low=low, high=high, step=column["step"])
+            between = say("{low} to {high} in steps of {step}", low=low, high=high, step=_number(column["step"]))
         if column.get("missing"):
             return say("{between}; missing: {codes}", between=between, codes=", ".join(column["missing"]))
         return between

@@ -55,7 +55,7 @@ def verify(
     else:
         anchors = ", ".join(say("event {event}", event=str(number)) for number in found.anchors)
         facts = {**found.to_dict(), "anchors": anchors}
-        show_pairs(say("The ledger holds."), [(word(name), str(value)) for name, value in facts.items()])
+        show_pairs(say("The ledger is intact."), [(word(name), str(value)) for name, value in facts.items()])
 
 
 def backup(

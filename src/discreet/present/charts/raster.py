@@ -1,7 +1,8 @@
-"""A drawing as PNG, by resvg: on request, for programs that take no SVG. Needs the extra 'png' and a font."""
+"""A drawing for programs that take no SVG, on request: PNG by resvg, PDF by svg2pdf. Each needs an extra and a font."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from importlib.util import find_spec
 from typing import Final
@@ -11,7 +12,7 @@ from discreet.errors import ExtraMissing, Refused
 from discreet.present.charts.pictures import picture_file
 from discreet.present.pages.html_page import Drawn
 
-__all__ = ["draw_png", "require_png"]
+__all__ = ["draw_pdf", "draw_png", "require_pdf", "require_png"]
 
 # Widths of text are reckoned for the first of these; the others run wider.
 _FACES: Final = ("Arial", "Helvetica", "Liberation Sans", "Arimo", "DejaVu Sans", "Noto Sans", "Open Sans", "Verdana")
@@ -27,7 +28,14 @@ def require_png() -> None:
     """Say what would stop a PNG, before anything long is run: ExtraMissing, or Refused where no font is found."""
     if find_spec("resvg_py") is None:
         raise ExtraMissing(needed_for=Phrase("A figure as PNG"), extra="png")
-    _find_face()
+    _png_face()
+
+
+def require_pdf() -> None:
+    """The same of a PDF."""
+    if find_spec("svg2pdf_py") is None:
+        raise ExtraMissing(needed_for=Phrase("A figure as PDF"), extra="pdf")
+    _pdf_face()
 
 
 def draw_png(drawn: Drawn) -> bytes:
@@ -35,22 +43,46 @@ def draw_png(drawn: Drawn) -> bytes:
     require_png()
     from resvg_py import svg_to_bytes
 
-    return svg_to_bytes(svg_string=picture_file(drawn), sans_serif_family=_find_face(), zoom=_ZOOM)
+    return svg_to_bytes(svg_string=picture_file(drawn), sans_serif_family=_png_face(), zoom=_ZOOM)
+
+
+def draw_pdf(drawn: Drawn) -> bytes:
+    """The drawing as lines and letters that can be searched, not as dots."""
+    require_pdf()
+    return _write_pdf(picture_file(drawn).replace("sans-serif", f"'{_pdf_face()}', sans-serif"))
 
 
 @cache
-def _find_face() -> str:
-    """The first known face that is installed. Without one, words would be missing and nothing would say so."""
+def _png_face() -> str:
     from resvg_py import svg_to_bytes
 
-    blank = svg_to_bytes(svg_string=_PROBE.format(face=_NONE), serif_family=_NONE)
+    return _find_face(lambda svg: svg_to_bytes(svg_string=svg, serif_family=_NONE))
+
+
+@cache
+def _pdf_face() -> str:
+    return _find_face(_write_pdf)
+
+
+def _write_pdf(svg: str) -> bytes:
+    from svg2pdf_py import FontDatabase, svg_to_pdf
+
+    fonts = FontDatabase()
+    fonts.load_system_fonts()
+    written: bytes = svg_to_pdf(svg, fonts)
+    return written
+
+
+def _find_face(draw: Callable[[str], bytes]) -> str:
+    """The first known face that is installed. Without one, words would be missing and nothing would say so."""
+    blank = draw(_PROBE.format(face=_NONE).replace("ε", ""))
     for face in _FACES:
-        if svg_to_bytes(svg_string=_PROBE.format(face=face), serif_family=_NONE) != blank:
+        if len(draw(_PROBE.format(face=face))) > len(blank):
             return face
     raise Refused(
         say(
-            "A figure as PNG needs a font, and none was found: its words would be missing. Install one, such "
-            "as Liberation Sans or DejaVu Sans (looked for: {faces}), or take the SVG.",
+            "A figure needs a font, and none was found: its words would be missing. Install one, such as Liberation "
+            "Sans or DejaVu Sans (looked for: {faces}), or take the SVG.",
             faces=", ".join(_FACES),
         )
     )

@@ -6,6 +6,7 @@ import math
 import re
 from functools import partial
 from itertools import pairwise
+from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import pytest
@@ -171,10 +172,19 @@ def test_a_png_is_twice_as_large_and_the_same_each_time() -> None:
     assert raster.draw_png(drawn) == png
 
 
+@pytest.mark.usefixtures("a_font")
+def test_a_pdf_has_lines_and_letters() -> None:
+    pdf = raster.draw_pdf(draw_chart(CHARTS[1]))
+    assert pdf.startswith(b"%PDF-")
+    assert b"/FontFile" in pdf
+    assert b"/Subtype /Image" not in pdf
+    assert b"/Subtype/Image" not in pdf
+
+
 def test_without_its_extra_or_a_font_no_png_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     import resvg_py
 
-    raster._find_face.cache_clear()
+    raster._png_face.cache_clear()
     with monkeypatch.context() as patch:
         patch.setattr(resvg_py, "svg_to_bytes", partial(resvg_py.svg_to_bytes, skip_system_fonts=True))
         with pytest.raises(Refused, match="needs a font, and none was found"):
@@ -183,3 +193,18 @@ def test_without_its_extra_or_a_font_no_png_is_drawn(monkeypatch: pytest.MonkeyP
         patch.setitem(__import__("sys").modules, "resvg_py", None)
         with pytest.raises(ExtraMissing, match=r"discreet\[png\]"):
             raster.require_png()
+
+
+def test_without_its_extra_or_a_font_no_pdf_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    import svg2pdf_py
+
+    raster._pdf_face.cache_clear()
+    with monkeypatch.context() as patch:
+        patch.setattr(svg2pdf_py, "FontDatabase", lambda: SimpleNamespace(load_system_fonts=lambda: None))
+        patch.setattr(svg2pdf_py, "svg_to_pdf", lambda svg, _: b"%PDF")
+        with pytest.raises(Refused, match="needs a font, and none was found"):
+            raster.require_pdf()
+    with monkeypatch.context() as patch:
+        patch.setitem(__import__("sys").modules, "svg2pdf_py", None)
+        with pytest.raises(ExtraMissing, match=r"discreet\[pdf\]"):
+            raster.require_pdf()

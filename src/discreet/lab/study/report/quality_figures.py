@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
+from types import MappingProxyType
 from typing import Final
 
 import numpy as np
@@ -42,6 +43,7 @@ _SIDES: Final = {1: 400.0, 2: 320.0, 3: 208.0}  # how high maps are, by how many
 _MODELS: Final = ("shuffle", "central", "table", "local")  # that can be without correlations
 _MOST_SHAPES: Final = 12
 _MOST_BARS: Final = 14
+_MOST_SERIES: Final = 5
 _ACROSS: Final = 2
 _BINS: Final = 150.0
 _LONG: Final = 14  # letters of a label that needs two lines
@@ -63,7 +65,8 @@ def quality_charts(findings: Findings) -> Iterator[Chart]:
         rows = [row for row in findings.shapes if row["epsilon"] == epsilon]
         if rows:
             known = {item for asked in findings.asked for item in asked.series if item.model in TOLD_BY_MECHANISM}
-            yield draw_shapes(rows, _scores(findings, epsilon), epsilon, known, partial(_name_bin, findings))
+            name = partial(_name_bin, findings)
+            yield draw_shapes(rows, _scores(findings, epsilon), epsilon, known, name, findings.labels)
 
 
 # --- correlations -----------------------------------------------------------------------------------------------------
@@ -177,10 +180,11 @@ def draw_shapes(
     epsilon: float,
     known: Collection[Series] = (),
     name: NameBin = _as_stored,
+    labels: Mapping[str, str] = MappingProxyType({}),
 ) -> Chart:
     """One small panel for each column: grey bars are the original, marks what each model shows.
 
-    `known` are series of other figures, which look alike here; `name` says what a bin is called.
+    `known` are series of other figures, which look alike here; `name` says what a bin is called, `labels` a column.
     """
     rows = _best_known(rows)
     columns = list(dict.fromkeys(row["column"] for row in rows))[:_MOST_SHAPES]
@@ -188,12 +192,15 @@ def draw_shapes(
     drawn: list[tuple[PlotPanel, float]] = []
     for column in columns:
         its = [row for row in rows if row["column"] == column]
-        series = sorted({Series(row["model"], row["mechanism"]) for row in its}, key=lambda item: item.order)
-        among = sorted({*series, *known}, key=lambda item: item.order)
-        shown = [_Shown(item, _name(item, series), look_of(item, among), _by_series(its, item)) for item in series]
+        every = sorted({Series(row["model"], row["mechanism"]) for row in its}, key=lambda item: item.order)
+        among = sorted({*every, *known}, key=lambda item: item.order)
+        series = _one_each(every)
+        shown = [_Shown(item, _name(item, among), look_of(item, among), _by_series(its, item)) for item in series]
         keys |= dict.fromkeys(ChartKey(item.name, item.look) for item in shown)
         text = {item: scores[column, item] for item in series if (column, item) in scores}
-        drawn.append((_draw_numbers if _is_number(its) else _draw_categories)(column, shown, text, name))
+        drawn.append(
+            (_draw_numbers if _is_number(its) else _draw_categories)(labels.get(column, column), shown, text, name)
+        )
     panels = [drawn[at : at + _ACROSS] for at in range(0, len(drawn), _ACROSS)]
     return Chart(
         f"shapes-{slug(f'{epsilon:g}')}",
@@ -234,6 +241,14 @@ class _Shown:
 def _name(series: Series, among: Sequence[Series]) -> str:
     rivals = sum(other.model == series.model for other in among)
     return series.label if rivals > 1 else tell_model(series.model)
+
+
+def _one_each(series: Sequence[Series]) -> list[Series]:
+    """The first variant of each model, then others: as many as an eye can tell apart. The tables have all of them."""
+    first = {item.model: item for item in reversed(series)}
+    chosen = [item for item in series if item in first.values()]
+    chosen += [item for item in series if item not in chosen]
+    return sorted(chosen[:_MOST_SERIES], key=lambda item: item.order)
 
 
 def _is_number(rows: Sequence[Row]) -> bool:
