@@ -13,9 +13,9 @@ LOCALE = Path(__file__).parent / "src" / "discreet" / "catalogue" / "locale"
 
 
 def compile_catalogues(locale: Path = LOCALE) -> list[Path]:
-    """Write the `.mo` beside each `.po`, whole or not at all."""
+    """Write the `.mo` beside each `.po`, whole or not at all. English needs none: sentences stand in it."""
     written = []
-    for source in sorted(locale.glob("*/LC_MESSAGES/*.po")):
+    for source in sorted(set(locale.glob("*/LC_MESSAGES/*.po")) - set(locale.glob("en/*/*"))):
         with source.open("rb") as stream:
             catalogue = read_po(stream)
         compiled, partial = source.with_suffix(".mo"), source.with_suffix(".mo.partial")

@@ -140,6 +140,7 @@ def test_an_installed_wheel_answers_questions_and_makes_tables(
         return run(bin_folder / "discreet", *words, cwd=work, home=home)
 
     assert discreet("--version").split() == ["discreet", PROJECT["version"]]
+    assert "Afficher cette aide et terminer." in discreet("--help", "--lang", "fr")
     discreet("sample", "survey", "data")
     card = work / "data" / "survey.yaml"
     text = card.read_text(encoding="utf-8")

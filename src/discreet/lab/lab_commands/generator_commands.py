@@ -15,6 +15,7 @@ from discreet.cli import (
     RequestIdOption,
     WorkspaceOption,
     YesOption,
+    confirm_at_terminal,
     group,
     on_terminal,
     repeat,
@@ -279,7 +280,7 @@ def _confirm_charge(charge: "Guarantee") -> bool:
     asked = say(
         "Training will be charged {charge}, whatever comes of it. Train?", charge=say_kept_guarantee(str(charge))
     )
-    return typer.confirm(asked, default=False, err=True)
+    return confirm_at_terminal(asked)
 
 
 def _confirm_release(guarantee: "Guarantee") -> bool:
@@ -288,7 +289,7 @@ def _confirm_release(guarantee: "Guarantee") -> bool:
     asked = say(
         "These rows will not be differentially private and leave a permanent marker on the ledger. Release them?"
     )
-    return typer.confirm(asked, default=False, err=True)
+    return confirm_at_terminal(asked)
 
 
 def _tell_version(model: "Shelved", current: int | None) -> str:

@@ -20,6 +20,7 @@ from discreet.cli import (
     TableOutputs,
     WorkspaceOption,
     YesOption,
+    confirm_at_terminal,
     group,
     on_terminal,
     show_banner,
@@ -198,7 +199,7 @@ def bootstrap(
     session, outputs = open_session(workspace), TableOutputs(out or (), output)
     formed = session.tables.form(request)
     outputs.check(formed)
-    if on_terminal() and not yes and not typer.confirm(str(_NOT_PRIVATE), default=False, err=True):
+    if on_terminal() and not yes and not confirm_at_terminal(str(_NOT_PRIVATE)):
         raise Refused(say("Not asked. Nothing was released or marked."))
     released = Laboratory(session).bootstrap(
         formed,
@@ -252,7 +253,7 @@ def ask(
                 strategy=strategy,
             )
         )
-        if not typer.confirm(say("Ask?"), default=False, err=True):
+        if not confirm_at_terminal(say("Ask?")):
             raise Refused(say("Not asked. Nothing was released, charged or marked."))
     answer = laboratory.ask_unproven(
         sql,

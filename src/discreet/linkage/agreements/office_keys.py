@@ -17,7 +17,7 @@ from discreet.catalogue import Phrase, say
 from discreet.errors import ExtraMissing, ParameterInvalid, PathInvalid, Refused
 from discreet.files import write_whole
 from discreet.linkage.envelopes import Role
-from discreet.paths import AnyPath, as_path, open_regular, read_regular
+from discreet.paths import AnyPath, as_path, open_regular, read_regular, tell_reason
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -119,7 +119,8 @@ def create_office(folder: AnyPath, *, role: Role, name: str) -> Office:
         write_whole(folder / _FILE, json.dumps(content, indent=1, ensure_ascii=False) + "\n", mode=0o644)
     except OSError as error:
         raise PathInvalid(
-            say("'{folder}' cannot be written: {strerror}.", folder=folder, strerror=error.strerror), path=str(folder)
+            say("'{folder}' cannot be written: {strerror}.", folder=folder, strerror=tell_reason(error)),
+            path=str(folder),
         ) from None
     return Office(folder, public, sign, seal)
 

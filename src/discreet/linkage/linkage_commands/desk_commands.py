@@ -13,6 +13,7 @@ from discreet.cli import (
     FormatOption,
     UnusedWorkspace,
     YesOption,
+    confirm_at_terminal,
     on_terminal,
     show_json,
     show_note,
@@ -257,4 +258,4 @@ def _show_pending(pending: "PendingDraw") -> None:
 
 
 def _approve(pending: "PendingDraw") -> bool:
-    return typer.confirm(say("Draw and send it?"), default=False, err=True)
+    return confirm_at_terminal(say("Draw and send it?"))

@@ -7,6 +7,7 @@ import typer
 
 from discreet.catalogue import say
 from discreet.errors import PathInvalid
+from discreet.paths import tell_reason
 
 if TYPE_CHECKING:
     from discreet.linkage.agreements.agreement import Agreement
@@ -83,7 +84,7 @@ def write_envelope(path: Path, data: bytes) -> None:
         raise _taken(path) from None
     except OSError as error:
         raise PathInvalid(
-            say("'{path}' could not be written ({reason}).", path=path, reason=error.strerror), path=str(path)
+            say("'{path}' could not be written ({reason}).", path=path, reason=tell_reason(error)), path=str(path)
         ) from None
 
 

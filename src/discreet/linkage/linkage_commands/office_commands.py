@@ -14,6 +14,7 @@ from discreet.cli import (
     FormatOption,
     UnusedWorkspace,
     YesOption,
+    confirm_at_terminal,
     on_terminal,
     show_banner,
     show_json,
@@ -140,7 +141,7 @@ def linked_close(
             raise UsageError(say("a study is closed for good. Confirm it on a terminal, or say --yes."))
         if not yes:
             _warn(found.name, shared)
-            if not typer.confirm(say("Close it?"), default=False, err=True):
+            if not confirm_at_terminal(say("Close it?")):
                 raise Refused(say("Not closed. The study goes on."))
         closed = close_study(session, reserved, reason=reason)
     if output is Format.JSON:

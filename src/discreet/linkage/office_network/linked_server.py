@@ -20,6 +20,7 @@ from discreet.linkage.office_network.postman import postmen
 from discreet.linkage.offices.holder_desk import HolderDesk
 from discreet.linkage.offices.office_studies import Study
 from discreet.linkage.offices.registry_desk import RegistryDesk
+from discreet.paths import tell_reason
 
 try:
     import uvicorn
@@ -95,7 +96,7 @@ def open_listener(host: str, port: int, *, beyond: bool) -> socket.socket:
     except OSError as error:
         raise ParameterInvalid(
             parameter="port",
-            rule=say("must be free to listen on ({strerror})", strerror=error.strerror),
+            rule=say("must be free to listen on ({strerror})", strerror=tell_reason(error)),
             given=str(port),
         ) from None
 

@@ -26,7 +26,7 @@ from discreet.catalogue import say
 from discreet.errors import PathInvalid, Refused
 from discreet.files import is_partial, make_folder, write_whole
 from discreet.lab.study.findings.tidy_tables import SIZES, TABLES
-from discreet.paths import read_regular
+from discreet.paths import read_regular, tell_reason
 
 __all__ = ["SCHEMA", "StudyFolder", "hold_folder", "is_study"]
 
@@ -107,7 +107,7 @@ class StudyFolder:
                 _write(self.parts / _KEY, self.key)
         except OSError as error:
             raise PathInvalid(
-                say("'{path}' cannot be written: {strerror}.", path=self.path, strerror=error.strerror),
+                say("'{path}' cannot be written: {strerror}.", path=self.path, strerror=tell_reason(error)),
                 path=str(self.path),
             ) from None
 
@@ -130,7 +130,7 @@ def hold_folder(path: Path) -> Iterator[None]:
         handle = os.open(path, os.O_RDONLY)
     except OSError as error:
         raise PathInvalid(
-            say("'{path}' cannot be read: {strerror}. Name another folder.", path=path, strerror=error.strerror),
+            say("'{path}' cannot be read: {strerror}. Name another folder.", path=path, strerror=tell_reason(error)),
             path=str(path),
         ) from None
     try:
