@@ -25,6 +25,9 @@ from tests.unit.present.conftest import with_plain_codes
 
 GOLDEN = _GOLDEN / "tables"
 
+WITHOUT_FONTS = [name for name in FORMATS if name not in ("png", "pdf")]
+NEEDS_FONT = pytest.mark.usefixtures("a_font")
+
 
 def read_csv(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text, newline="")))
@@ -67,7 +70,7 @@ def test_an_unknown_end_is_refused_with_the_list(name: str) -> None:
 
 
 def test_outputs_that_can_be_written_pass(tmp_path: Path) -> None:
-    for format in FORMATS:
+    for format in WITHOUT_FONTS:
         check_output(tmp_path / "a", format=format, sizes=(13, 5), figures=84)
 
 
@@ -227,7 +230,7 @@ def test_types_do_not_follow_from_the_values(counted: Release) -> None:
 # --- writing ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", [*WITHOUT_FONTS, *(pytest.param(name, marks=NEEDS_FONT) for name in ("png", "pdf"))])
 def test_the_same_table_gives_the_same_bytes_and_nothing_else(counted: Release, tmp_path: Path, format: str) -> None:
     first, second = tmp_path / "first", tmp_path / "second"
     second.write_text("old")

@@ -16,8 +16,9 @@ from discreet.present.release_files import FORMATS, save
 from tests.releases import render_text
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", [name for name in FORMATS if name not in ("png", "pdf")])
 def test_every_format_says_what_it_is(build: Callable[..., Any], format: str) -> None:
+    """PNG and PDF are drawn from the SVG, whose words they show."""
     house = build()
     file = house.folder / "written"
     save(house.release(), file, format=format, language="en")
