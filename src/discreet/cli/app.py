@@ -22,7 +22,7 @@ from discreet.cli.commands import (
     table_commands,
     workload_command,
 )
-from discreet.cli.help_screens import CommandGroup, group, say_help
+from discreet.cli.help_screens import CommandGroup, group
 from discreet.errors import Refused
 
 __all__ = ["find_program", "root"]
@@ -49,7 +49,7 @@ def find_program(words: Sequence[str]) -> Any:
 
 
 def root() -> Any:
-    """The tree of all commands, ready to be called, in the language of this moment."""
+    """The tree of all commands, ready to be called. Help screens are said once, so each language has its own."""
     return _whole(language())
 
 
@@ -60,12 +60,12 @@ def _whole(_language: str) -> Any:
     for wing in _wings():
         import_module(wing).register(app)
     _add_replications(app)
-    return say_help(get_command(app))
+    return get_command(app)
 
 
 @cache
 def _core(_language: str) -> Any:
-    return say_help(get_command(_start()))
+    return get_command(_start())
 
 
 def _start() -> CommandGroup:

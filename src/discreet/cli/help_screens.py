@@ -13,7 +13,7 @@ from typer.core import TyperCommand, TyperGroup, TyperOption
 from discreet.catalogue import ENGLISH, LANGUAGES, Phrase, is_built, language, say, translate
 from discreet.errors import UsageError
 
-__all__ = ["AUDIENCES", "SHARED", "CommandGroup", "group", "list_help", "say_help", "walk_commands"]
+__all__ = ["AUDIENCES", "SHARED", "CommandGroup", "group", "list_help", "walk_commands"]
 
 SHARED: Final = "shared"
 AUDIENCES: Final = ("Start", "Custodian", "Analyst", "Collection", "Laboratory", "Everyone")
@@ -82,19 +82,18 @@ def list_help(command: Any, name: str = "discreet") -> Iterator[tuple[str, str]]
             yield metavar, place
 
 
-def say_help(command: Any) -> Any:
-    """The commands with their help in the language of this moment."""
+def _say_screen(command: Any) -> None:
+    """Put what one help screen shows into the language of this moment: the command, its options, its commands."""
     if language() == ENGLISH:
-        return command
-    for owner, _ in _owners(command, ""):
+        return
+    for owner in (command, *command.params, *getattr(command, "commands", {}).values()):
         for word in _WORDS:
             if (text := getattr(owner, word, None)) and text != SHARED:
                 setattr(owner, word, say_text(cleandoc(text)))
         if (metavar := getattr(owner, "metavar", None)) and "|" not in metavar:
             owner.metavar = say_text(metavar)
-        if epilog := getattr(owner, "epilog", None):
-            owner.epilog = epilog.replace("Example: ", say("Example: ")).replace("Examples: ", say("Examples: "))
-    return command
+    if command.epilog:
+        command.epilog = command.epilog.replace("Example: ", say("Example: ")).replace("Examples: ", say("Examples: "))
 
 
 def say_text(text: str) -> str:
@@ -161,6 +160,7 @@ class _SpokenHelp:
     """What Typer writes around our texts, said in the language of this moment."""
 
     def format_usage(self: Any, ctx: Any, formatter: Any) -> None:
+        _say_screen(self)
         pieces = " ".join(self.collect_usage_pieces(ctx)).replace("[OPTIONS]", say("[OPTIONS]"))
         pieces = pieces.replace("COMMAND [ARGS]...", say("COMMAND [ARGS]..."))
         formatter.write_usage(ctx.command_path, pieces, prefix=say("Usage: "))
