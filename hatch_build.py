@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ def compile_catalogues(locale: Path = LOCALE) -> list[Path]:
     for source in sorted(set(locale.glob("*/LC_MESSAGES/*.po")) - set(locale.glob("en/*/*"))):
         with source.open("rb") as stream:
             catalogue = read_po(stream)
-        compiled, partial = source.with_suffix(".mo"), source.with_suffix(".mo.partial")
+        compiled, partial = source.with_suffix(".mo"), source.with_suffix(f".{os.getpid()}.partial")
         with partial.open("wb") as stream:
             write_mo(stream, catalogue)
         partial.replace(compiled)
