@@ -258,7 +258,7 @@ class CustodianOnly(Refused):
 class BudgetExceeded(Refused):
     """The charge does not fit. `limit` is 'population' or 'analyst'; amounts are exact decimal text."""
 
-    def __init__(self, *, cost: str, remaining: str, limit: str, holder: str) -> None:
+    def __init__(self, *, cost: str | Labels, remaining: str | Labels, limit: str, holder: str) -> None:
         super().__init__(
             say(
                 "this costs {cost}; {remaining} remains for {limit} '{holder}'. Nothing was released or charged.",
@@ -267,8 +267,8 @@ class BudgetExceeded(Refused):
                 limit=_LIMITS.get(limit, limit),
                 holder=holder,
             ),
-            cost=cost,
-            remaining=remaining,
+            cost=_code(cost),
+            remaining=_code(remaining),
             limit=limit,
             holder=holder,
         )

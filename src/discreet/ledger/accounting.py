@@ -23,7 +23,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Final
 
-from discreet.catalogue import say
+from discreet.catalogue import Phrase, say
 from discreet.errors import QueryRefused
 from discreet.guarantees import (
     ORDERS,
@@ -162,14 +162,14 @@ class Balance:
             shown[name] = None if value is None else text(value)
         return shown
 
-    def describe(self, *, cost: CentralGuarantee) -> str:
+    def describe(self, *, cost: CentralGuarantee) -> Phrase:
         """What remains, in the currency of `cost`."""
         if isinstance(cost, PureDP) or self.rho_remaining is None or self.delta_remaining is None:
-            return say("epsilon {epsilon}", epsilon=text(self.epsilon_remaining))
+            return Phrase("epsilon {epsilon}", epsilon=text(self.epsilon_remaining))
         delta = text(self.delta_remaining)
         if isinstance(cost, ApproxDP):
-            return say("epsilon {epsilon} and delta {delta}", epsilon=text(self.epsilon_remaining), delta=delta)
-        return say("rho {rho} and delta {delta}", rho=text(self.rho_remaining), delta=delta)
+            return Phrase("epsilon {epsilon} and delta {delta}", epsilon=text(self.epsilon_remaining), delta=delta)
+        return Phrase("rho {rho} and delta {delta}", rho=text(self.rho_remaining), delta=delta)
 
 
 @lru_cache(maxsize=4096)
@@ -265,16 +265,16 @@ def promise_of(guarantee: CentralGuarantee) -> str:
     return say("zCDP, rho = {rho}, delta = {delta}", rho=text(guarantee.rho), delta=delta)
 
 
-def cost_of(guarantee: CentralGuarantee) -> str:
+def cost_of(guarantee: CentralGuarantee) -> Phrase:
     """A charge in its own currency, exact."""
     if isinstance(guarantee, PureDP):
-        return say("epsilon {epsilon}", epsilon=text(guarantee.epsilon))
+        return Phrase("epsilon {epsilon}", epsilon=text(guarantee.epsilon))
     if isinstance(guarantee, ApproxDP):
         epsilon, delta = text(guarantee.epsilon), text(guarantee.delta)
-        return say("epsilon {epsilon} with delta {delta}", epsilon=epsilon, delta=delta)
+        return Phrase("epsilon {epsilon} with delta {delta}", epsilon=epsilon, delta=delta)
     if not guarantee.delta:
-        return say("rho {rho}", rho=text(guarantee.rho))
-    return say("rho {rho} with delta {delta}", rho=text(guarantee.rho), delta=text(guarantee.delta))
+        return Phrase("rho {rho}", rho=text(guarantee.rho))
+    return Phrase("rho {rho} with delta {delta}", rho=text(guarantee.rho), delta=text(guarantee.delta))
 
 
 @lru_cache(maxsize=1024)

@@ -153,7 +153,7 @@ def describe_event(event: Event, *, reasons: bool) -> LogEntry:
         version=payload.get("version"),
         request_id=payload.get("request_id", payload.get("request")),
         cost=cost,
-        cost_text="" if cost is None else _tell_cost(event.kind, cost_of(decode_guarantee(cost))),
+        cost_text="" if cost is None else _tell_cost(event.kind, str(cost_of(decode_guarantee(cost)))),
         what=_tell(event, reasons=reasons),
     )
 

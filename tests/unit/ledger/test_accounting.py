@@ -204,10 +204,10 @@ def test_analysts_have_caps_of_their_own() -> None:
 
 
 def test_costs_are_shown_exactly() -> None:
-    assert cost_of(PureDP(epsilon="0.10")) == "epsilon 0.1"
-    assert cost_of(ZCDP(rho="0.5")) == "rho 0.5"
-    assert cost_of(ZCDP(rho="0.5", delta="1e-7")) == "rho 0.5 with delta 0.0000001"
-    assert cost_of(ApproxDP(epsilon=1, delta="1e-7")) == "epsilon 1 with delta 0.0000001"
+    assert cost_of(PureDP(epsilon="0.10")).en == "epsilon 0.1"
+    assert cost_of(ZCDP(rho="0.5")).en == "rho 0.5"
+    assert cost_of(ZCDP(rho="0.5", delta="1e-7")).en == "rho 0.5 with delta 0.0000001"
+    assert cost_of(ApproxDP(epsilon=1, delta="1e-7")).en == "epsilon 1 with delta 0.0000001"
 
 
 def test_a_balance_shows_rho_and_epsilon() -> None:

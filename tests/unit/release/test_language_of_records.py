@@ -129,3 +129,19 @@ def test_a_statement_read_in_one_language_is_explained_in_the_other(tmp_path: Pa
         english = explain_ask(asked, session.ledger).to_text()
     assert "SUM(income − le milieu de ses bornes)" in french
     assert "SUM(income − the middle of its bounds)" in english
+
+
+def test_facts_of_a_refusal_for_machines_are_the_same_in_every_language() -> None:
+    from discreet.errors import BudgetExceeded
+    from discreet.guarantees import PureDP
+    from discreet.ledger import cost_of
+
+    def refuse() -> BudgetExceeded:
+        cost = cost_of(PureDP(epsilon="0.5"))
+        return BudgetExceeded(cost=cost, remaining=cost, limit="analyst", holder="ana")
+
+    with speaking("fr"):
+        french = refuse()
+    assert "epsilon 0,5" in french.message
+    assert french.fields == refuse().fields
+    assert french.fields["cost"] == "epsilon 0.5"

@@ -154,7 +154,7 @@ def foresee(
     refusal = None
     if limit is not None:
         holder, short = (name, population) if limit == "population" else (analyst, share)
-        refusal = _tell_refusal(limit, holder, cost=cost_of(charged), remaining=short.describe(cost=charged))
+        refusal = _tell_refusal(limit, holder, cost=str(cost_of(charged)), remaining=str(short.describe(cost=charged)))
     return Outlook(
         guarantee=charged,
         asked=guarantee,
