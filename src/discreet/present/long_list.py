@@ -161,10 +161,12 @@ def _query_columns(release: Release, language: str) -> Iterator[ListColumn]:
     for name in release.columns:
         values = release.listed_rows.columns[name]
         if name in keys:
-            yield ListColumn(name, keys[name].title, ColumnSort.CODE, values, keys[name])
-            if keys[name].face.labels:
+            title, labelled = keys[name].title, keys[name].face.labels
+            code_title = Phrase("{title} (code)", title=title) if labelled else title
+            yield ListColumn(name, code_title, ColumnSort.CODE, values, keys[name])
+            if labelled:
                 labels = _Labelled(values, keys[name].labels(language))
-                yield _words(f"{name}_label", keys[name].title, labels, aside=True)
+                yield _words(f"{name}_label", title, labels, aside=True)
             continue
         statistic = statistics[name]
         yield ListColumn(name, statistic.title, ColumnSort.VALUE, values, statistic=statistic)

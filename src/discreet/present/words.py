@@ -235,6 +235,10 @@ def say_left(left: Left) -> str:
     """What remains, as something to plan with."""
     if left.more is None:
         return say("the largest single question is epsilon {largest}", largest=text(left.largest))
+    if not left.more:
+        return say(
+            "the largest single question is epsilon {largest}; no more like this one", largest=text(left.largest)
+        )
     return say(
         "the largest single question is epsilon {largest}; {more:,} more like this one",
         largest=text(left.largest),

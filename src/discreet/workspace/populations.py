@@ -10,6 +10,7 @@ others. A note outlives its workspace: what was answered there stays answered.
 from __future__ import annotations
 
 import json
+import re
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -17,9 +18,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from discreet.catalogue import say
-from discreet.errors import PathInvalid, PopulationConflict
+from discreet.errors import ParameterInvalid, PathInvalid, PopulationConflict
 from discreet.files import write_whole
-from discreet.guarantees import PopulationTerms
+from discreet.guarantees import Budget, PopulationTerms
 from discreet.paths import open_regular, tell_reason
 from discreet.workspace.folder import Workspace
 
@@ -30,6 +31,7 @@ _SUFFIX: Final = ".populations"
 _MOST_BYTES: Final = 1 << 20
 _LONGEST: Final = 200
 _SHOWN: Final = 3
+_BUDGET: Final = re.compile(r"epsilon (\S+?)(?:, delta (\S+?))?; per analyst epsilon (\S+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,7 @@ class Elsewhere:
                 "workspace are not known.",
                 place=self.place,
             )
-        facts = {"place": self.place, "budget": self.budget}
+        facts = {"place": self.place, "budget": _tell_budget(self.budget)}
         return say("Workspace '{place}' has a population of this name already ({budget}).", **facts)
 
 
@@ -180,6 +182,17 @@ def _parse(text: str) -> dict[str, list[Elsewhere]]:
         elsewhere = Elsewhere(folder, _printable(_text(item["budget"])))
         known.setdefault(_folded(_text(item["population"])), []).append(elsewhere)
     return known
+
+
+def _tell_budget(noted: str) -> str:
+    """A budget as another workspace noted it, in the reader's language; what cannot be read stays as it stands."""
+    if (found := _BUDGET.fullmatch(noted)) is None:
+        return noted
+    epsilon, delta, share = found.groups("0")
+    try:
+        return Budget(epsilon=epsilon, delta=delta, per_analyst=share).tell()
+    except ParameterInvalid:
+        return noted
 
 
 def _text(value: Any) -> str:

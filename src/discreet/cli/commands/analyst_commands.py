@@ -173,10 +173,10 @@ def _totals(totals: dict[str, Any]) -> str:
     return say("{total}: {source}", **facts)
 
 
-def _number(written: str) -> str:
+def _number(written: str, form: str = ",f") -> str:
     """A number of a card as people read it; a date stays as it is written."""
     try:
-        return numeral(Decimal(written), ",f")
+        return numeral(Decimal(written), form)
     except ArithmeticError:
         return written
 
@@ -193,7 +193,8 @@ def _values(column: dict[str, Any]) -> str:
         if column.get("step") not in (None, "1"):
             between = say("{low} to {high} in steps of {step}", low=low, high=high, step=_number(column["step"]))
         if column.get("missing"):
-            return say("{between}; missing: {codes}", between=between, codes=", ".join(column["missing"]))
+            codes = say("; ").join(_number(code, "f") for code in column["missing"])
+            return say("{between}; missing: {codes}", between=between, codes=codes)
         return between
     if column.get("bounds_private"):
         return say("bounds private: each question pays to find them")

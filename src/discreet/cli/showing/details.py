@@ -1,4 +1,4 @@
-"""What is the same for every answer: one short line each, and the whole of it with `--details`."""
+"""What is the same for every answer: one short line or none, and the whole of it with `--details`."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Final
@@ -15,7 +15,7 @@ __all__ = ["DetailsOption", "tell_cover", "tell_neighbours", "tell_sentences"]
 
 DetailsOption = Annotated[
     bool,
-    typer.Option("--details", help="explain what intervals hold and what neighbours are", rich_help_panel=SHARED),
+    typer.Option("--details", help="explain intervals, neighbours and how figures were made", rich_help_panel=SHARED),
 ]
 
 _COVERS: Final = {
@@ -24,12 +24,12 @@ _COVERS: Final = {
     "calibrated": Phrase("privacy noise only, around the calibrated figure and with about the stated probability"),
 }
 """By what an interval is of; other intervals are always explained."""
-_SENTENCES: Final = {
-    "calibrated": Phrase("Figures meet public totals exactly; raw estimates are not calibrated."),
-    "means-not-shown": Phrase("Where – stands, the noisy size of the group is too small."),
-    "not-negative": Phrase("No figure is negative, so sums of many small ones are too large on average."),
-}
+_SENTENCES: Final = {"means-not-shown": Phrase("Where – stands, the noisy size of the group is too small.")}
 """By the code of a note."""
+_OF_EVERY_TABLE: Final = {
+    "calibrated", "graded-means", "margins-add-up", "margins-are-means", "not-negative", "strategy",
+}  # fmt: skip
+"""Codes of notes that tell how tables are made, whatever was asked."""
 _NEIGHBOURS: Final = {
     "add-remove": Phrase("add-remove neighbours: one unit more or less"),
     "replace-one": Phrase("replace-one neighbours: one unit in the place of another"),
@@ -51,12 +51,15 @@ def tell_neighbours(release: "Release") -> str:
 def tell_sentences(release: "Release", *, details: bool) -> list[str]:
     """The notes of a table, each with its heading, without what is said of the population."""
     from discreet.present import list_messages
-    from discreet.results import Unbounded
+    from discreet.results import Coverage, Unbounded
 
     notes = [note for note in release.notes if not isinstance(note, Unbounded)]
     return [
-        say("{heading}: {sentence}", heading=heading.text(language()), sentence=_tell_note(note, details=details))
+        say("intervals: {cover}", cover=_tell_note(note, details=details))
+        if isinstance(note, Coverage)
+        else say("{heading}: {sentence}", heading=heading.text(language()), sentence=_tell_note(note, details=details))
         for note, (heading, _) in zip(notes, list_messages(release), strict=True)
+        if details or note.code not in _OF_EVERY_TABLE
     ]
 
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import pairwise
 from typing import Final
 
 from discreet.catalogue import language, say
@@ -410,17 +411,17 @@ def _draw_keys(
     """Keys in as many lines as they need; returns where they end."""
     if not keys:
         return y
-    start, line = x, _LEADING * _TYPE + 2
+    start, line, deepest = x, _LEADING * _TYPE + 2, 1
     for key in keys:
         sample = _SAMPLES[key.sample]
-        text = shorten(clean(key.text), room - sample - 4, _TYPE)
-        wide = sample + 4 + text_width(text, _TYPE)
+        lines = wrap(clean(key.text), room - sample - 4, _TYPE, lines=2)
+        wide = sample + 4 + max(text_width(text, _TYPE) for text in lines)
         if x > start and x + wide > start + room:
-            x, y = start, y + line
+            x, y, deepest = start, y + deepest * line, 1
         _draw_sample(canvas, key, x, y + line / 2)
-        canvas.text(x + sample + 4, y + line / 2 + 0.34 * _TYPE, text, size=_TYPE)
-        x += wide + between
-    return y + line
+        canvas.paragraph(x + sample + 4, y + line / 2 + 0.34 * _TYPE, lines, leading=line, size=_TYPE)
+        x, deepest = x + wide + between, max(deepest, len(lines))
+    return y + deepest * line
 
 
 def _draw_sample(canvas: Canvas, key: ChartKey, x: float, middle: float) -> None:
@@ -442,23 +443,25 @@ def _draw_sample(canvas: Canvas, key: ChartKey, x: float, middle: float) -> None
 def _draw_ends(canvas: Canvas, plot: _Plot) -> None:
     """Each line's name at its right end with its point; a thin line leads there where names had to be moved apart."""
     ends = sorted(plot.panel.ends, key=lambda end: (-plot.up(end.at[1]), end.text))
+    names = [wrap(clean(end.text), _ENDS - 34, _TYPE, lines=2) for end in ends]
     wanted = [plot.up(end.at[1]) for end in ends]
-    for end, y in zip(ends, _spread(wanted, plot.top, plot.foot), strict=True):
+    for end, name, y in zip(ends, names, _spread(wanted, [*map(len, names)], plot.top, plot.foot), strict=True):
         x = plot.right + 16
         start, height = _place(plot, end.at)
         canvas.line(min(start + 7, plot.right), height, x - 6, y, stroke=end.look.colour, thickness=0.8)
         draw_shape(canvas, end.look.shape, x, y, colour=end.look.colour, size=5, filled=end.look.filled)
-        canvas.text(x + 12, y + 0.34 * _TYPE, shorten(clean(end.text), _ENDS - 34, _TYPE), size=_TYPE, fill=INK)
+        first = y + 0.34 * _TYPE - (len(name) - 1) * _TYPE * 0.52
+        canvas.paragraph(x + 12, first, name, leading=_TYPE * 1.04, size=_TYPE, fill=INK)
 
 
-def _spread(wanted: Sequence[float], top: float, foot: float) -> list[float]:
-    """Heights from below upwards, a line of type apart, as near to those wanted as the plot allows."""
-    step = _TYPE * 1.15
+def _spread(wanted: Sequence[float], lines: Sequence[int], top: float, foot: float) -> list[float]:
+    """Middles of names from below upwards, their lines of type apart, as near to those wanted as the plot allows."""
+    steps = [_TYPE * (1.15 + 0.52 * (lower + upper - 2)) for lower, upper in pairwise(lines)]
     placed: list[float] = []
-    for y in wanted:
-        placed.append(min(y, placed[-1] - step if placed else foot))
+    for index, y in enumerate(wanted):
+        placed.append(min(y, placed[-1] - steps[index - 1] if placed else foot))
     if placed and placed[-1] < top:
         placed[-1] = top
         for index in range(len(placed) - 2, -1, -1):
-            placed[index] = max(placed[index], placed[index + 1] + step)
+            placed[index] = max(placed[index], placed[index + 1] + steps[index])
     return placed

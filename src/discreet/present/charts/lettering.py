@@ -130,10 +130,12 @@ def _first_line(text: str, width: float, size: float, *, bold: bool) -> tuple[st
         line = " ".join(words[:count])
         if text_width(line, size, bold=bold) <= width:
             return line, " ".join(words[count:])
-    # A first word that is too long by itself is broken after a hyphen if it has one, else shortened.
-    head, hyphen, tail = words[0].partition("-")
-    if tail and text_width(head + hyphen, size, bold=bold) <= width:
-        return head + hyphen, " ".join([tail, *words[1:]])
+    # A first word that is too long by itself is broken after its last hyphen that fits, else shortened.
+    parts = words[0].split("-")
+    for count in range(len(parts) - 1, 0, -1):
+        head = "-".join(parts[:count]) + "-"
+        if text_width(head, size, bold=bold) <= width:
+            return head, " ".join(["-".join(parts[count:]), *words[1:]])
     return shorten(words[0], width, size, bold=bold), " ".join(words[1:])
 
 

@@ -15,14 +15,14 @@ from functools import lru_cache
 from math import ceil, isfinite
 from typing import Any, Final
 
-from discreet.catalogue import Phrase, say
+from discreet.catalogue import FRENCH, Phrase, say
 from discreet.errors import ExtraMissing, ParameterInvalid
 from discreet.present.crosstab import Grid, Stand, arrange, name_stand
 from discreet.present.long_list import ColumnSort, ListColumn, list_columns
 from discreet.present.note_list import list_details, list_notes, warn_reader
 from discreet.present.table_words import MARKS, MEANINGS, Writing, small_print, tell_marks, tell_source
 from discreet.present.words import NOISE_ONLY, tell_level, titles_of
-from discreet.results import Figure, Quality, Release, Shown
+from discreet.results import Figure, Quality, Release, Shown, SizeTooSmall
 
 __all__ = ["check_size", "to_xlsx"]
 
@@ -31,6 +31,7 @@ _MOST_COLUMNS: Final = 16_384
 _TOP_ROWS: Final = 6  # warning, title, guarantee and headings above the figures; legend below them
 _MOST_INTERVALS: Final = 20_000  # figures up to which a cross-tabulation has its intervals below it
 _WIDEST: Final = 48
+_WIDEST_SAID: Final = 26  # words of the long list are broken beyond
 _NOT_IN_NAMES: Final = re.compile(r"[\[\]:*?/\\\x00-\x1f]")
 _FORBIDDEN: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _OPTIONS: Final = {"strings_to_formulas": False, "strings_to_numbers": False, "strings_to_urls": False}
@@ -51,6 +52,8 @@ _DEFAULT_WIDTH: Final = 9
 _SHEETS: Final = (Phrase("Table"), Phrase("Figures"), Phrase("Notes"))
 _DETAILS: Final = Phrase("Details for verification")
 _UNMARKED: Final = "_ _E"  # as wide as a mark, so that digits stand below digits
+_NUMBERS_IN: Final = {FRENCH: "[$-C0C]"}  # a French workbook has French numbers wherever it is opened
+_STATUS: Final = {SizeTooSmall.code: MEANINGS[Quality.TOO_SMALL]}
 
 
 def check_size(*, figures: int, columns: int) -> None:
@@ -125,9 +128,9 @@ _HEAD: Final = {"bold": True, "bg_color": "#E7ECF2", "bottom": 1, "text_wrap": T
 _LOOKS: Final[Mapping[str, Mapping[str, object]]] = {
     "title": {"bold": True, "font_size": 14, "text_wrap": True, "valign": "top"},
     "block": {"bold": True, "text_wrap": True, "valign": "top"},
-    "head_apart": {**_HEAD, "indent": 2},
-    "plain": {"valign": "top"},
-    "plain_apart": {"valign": "top", "indent": 2},
+    "head_apart": {**_HEAD, "align": "left", "indent": 2},
+    "plain": {"valign": "top", "text_wrap": True},
+    "plain_apart": {"valign": "top", "text_wrap": True, "align": "left", "indent": 2},
     "small": {"font_size": 9, "font_color": "#595959", "text_wrap": True, "valign": "top"},
     "warning": {"bold": True, "font_color": "#C00000", "text_wrap": True, "valign": "top"},
     "interval": {"font_color": "#595959", "align": "right", "text_wrap": True, "valign": "top"},
@@ -158,9 +161,9 @@ class _Styles:
         return self._made[name]
 
 
-def _pattern(decimals: int) -> str:
+def _pattern(decimals: int, language: str) -> str:
     """Thousands apart, and so many decimals."""
-    return "#,##0" + ("." + "0" * decimals if decimals else "")
+    return _NUMBERS_IN.get(language, "") + "#,##0" + ("." + "0" * decimals if decimals else "")
 
 
 # --- sheets ----------------------------------------------------------------------------------------------------------
@@ -266,7 +269,7 @@ class _Writer:
         titles = [column.title.text(self._language) for column in columns]
         # Titles are broken between words, so that a long one does not make its column wide.
         widths = [
-            _width([*title.split(), *self._widest_said(column)], least=9)
+            _width([*title.split(), *self._widest_said(column)], least=9, most=_WIDEST_SAID)
             for title, column in zip(titles, columns, strict=True)
         ]
         sheet, row = self._open(_SHEETS[1].text(self._language), widths)
@@ -279,11 +282,17 @@ class _Writer:
             self._text(sheet, row, index, title, looks[index][0] if style is None else "head_right")
         # Row by row, because a large workbook keeps only the last row in memory.
         for line, values in enumerate(zip(*(column.values for column in columns), strict=True), start=row + 1):
+            said = {
+                index: self._say(columns[index], value)
+                for index, (value, style) in enumerate(zip(values, styles, strict=True))
+                if style is None and value not in (None, "")
+            }
+            self._set_height(sheet, line, ((words, widths[index]) for index, words in said.items()))
             for index, (value, style) in enumerate(zip(values, styles, strict=True)):
                 if style is not None:
                     _write_number(sheet, line, index, value, style)
-                elif value not in (None, ""):
-                    self._text(sheet, line, index, self._say(columns[index], value), looks[index][1])
+                elif index in said:
+                    self._text(sheet, line, index, said[index], looks[index][1])
         last = row + len(columns[0].values)
         sheet.freeze_panes(row + 1, 0)
         sheet.repeat_rows(row)
@@ -380,7 +389,7 @@ class _Writer:
             self._text(sheet, row, column, "–", "absent")
             return
         mark = MARKS.get(figure.quality)
-        pattern = _pattern(decimals) + (_UNMARKED if mark is None else f'" {mark}"')
+        pattern = _pattern(decimals, self._language) + (_UNMARKED if mark is None else f'" {mark}"')
         _write_number(sheet, row, column, figure.value, self._styles.number(pattern, bold=bool(figure.over)))
 
     def _number_style(self, column: ListColumn) -> Any:
@@ -393,12 +402,14 @@ class _Writer:
         statistic = column.statistic or (self._release.statistic if self._release.statistics else None)
         decimals = 2 if statistic is None else Writing.of(statistic, self._language).decimals
         finer = column.sort is ColumnSort.ESTIMATE and statistic is not None and statistic.step is not None
-        return self._styles.number(_pattern(decimals + (_finer(column) if finer else 0)))
+        return self._styles.number(_pattern(decimals + (_finer(column) if finer else 0), self._language))
 
     def _say(self, column: ListColumn, value: Shown) -> str:
-        """Codes that every reader of a workbook reads, in words: grades, and the keys that were summed over."""
+        """Codes that every reader of a workbook reads, in words: grades, reasons, and keys that were summed over."""
         if column.name == "quality":
             return MEANINGS[Quality(str(value))].text(self._language)
+        if column.name.endswith("_status") and value in _STATUS:
+            return _STATUS[str(value)].text(self._language)
         if column.name == "margin":
             titles = titles_of(self._release)
             names = str(value).split("+")
@@ -471,5 +482,5 @@ def _widest(values: Sequence[Shown]) -> Iterator[str]:
         yield from (f"{number:,.2f}" for number in (min(numbers), max(numbers)))
 
 
-def _width(texts: Iterable[str], *, least: int) -> int:
-    return min(max(least, max(map(len, texts)) + 2), _WIDEST)
+def _width(texts: Iterable[str], *, least: int, most: int = _WIDEST) -> int:
+    return min(max(least, max(map(len, texts)) + 2), most)

@@ -23,6 +23,8 @@ __all__ = [
     "AdviceSetting",
     "Recommendation",
     "choose",
+    "list_figures",
+    "list_judged",
     "name_kind",
     "panels_at",
     "percent",
@@ -107,6 +109,7 @@ class Recommendation:
     """Which model to take at one ε, and why; `series` is its name, None when none is advised.
 
     `kind` is what it is for, where a study asks for several kinds of figures. Without a `why` there is nothing to say.
+    `left_out` are the figures that it is not for.
     """
 
     epsilon: float
@@ -114,6 +117,7 @@ class Recommendation:
     label: str
     why: str
     kind: str = ""
+    left_out: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,8 +188,8 @@ def choose(
     setting = setting or AdviceSetting()
     labels = {item.name_of(series): item.label_of(series) for item in asked for series in item.series}
 
-    def advise(name: str | None, why: str) -> Recommendation:
-        return Recommendation(epsilon, name, "" if name is None else labels[name], why, kind)
+    def advise(name: str | None, why: str, left_out: Sequence[str] = ()) -> Recommendation:
+        return Recommendation(epsilon, name, "" if name is None else labels[name], why, kind, tuple(left_out))
 
     scored = [(item.label, scores) for item in asked if (scores := _score(item, epsilon))]
     if not scored:
@@ -212,9 +216,15 @@ def choose(
             risk = setting.untried.get(epsilon) if tried is None and model == "local" else tried
             if risk is None or not risk.excessive:
                 why = _tell_reason(model, worst, refused, attacked=tried is not None)
-                return advise(name, _tell_left_out(why, left_out))
+                return advise(name, _tell_left_out(why, left_out), left_out)
             refused.append(say("{model} is accurate enough, but {risk}", model=labels[name], risk=risk.tell()))
     return advise(None, say("; ").join(refused) if refused else _tell_shortfall(worst, labels))
+
+
+def list_judged(asked: Sequence[Asked], epsilon: float) -> list[Asked]:
+    """The figures that a choice at one ε is for: those that some model shows well enough, or all where none does."""
+    fitting = [item for item in asked if any(score.fits for score in _score(item, epsilon).values())]
+    return fitting or list(asked)
 
 
 def _score(asked: Asked, epsilon: float) -> _Scores:
@@ -260,12 +270,19 @@ def _tell_reason(model: str, worst: _Scores, refused: Sequence[str], *, attacked
 def _tell_left_out(why: str, labels: Sequence[str]) -> str:
     if not labels:
         return why
+    return say(
+        "{why}. Left out, because no model shows it well enough at this ε: {figures}",
+        why=why,
+        figures=list_figures(labels),
+    )
+
+
+def list_figures(labels: Sequence[str]) -> str:
+    """The first few of them by name, in a sentence."""
     named = [say("“{label}”", label=label) for label in labels[:_NAMED]]
     rest = len(labels) - _NAMED
     named += [say_count("{count} more", "{count} more", rest)] if rest > 0 else []
-    return say(
-        "{why}. Left out, because no model shows it well enough at this ε: {figures}", why=why, figures=say_list(named)
-    )
+    return say_list(named)
 
 
 def _tell_shortfall(worst: _Scores, labels: Mapping[str, str]) -> str:

@@ -19,6 +19,8 @@ from discreet.lab.study.findings.advice import (
     RUN_BY,
     AdviceSetting,
     choose,
+    list_figures,
+    list_judged,
     name_kind,
     panels_at,
     percent,
@@ -308,10 +310,12 @@ def suggest(findings: Findings) -> str:
     """The choice in a sentence or two: for each kind of figure the smallest ε at which a model is advised."""
     setting, kinds = setting_of(findings), by_kind(findings)
     found: dict[tuple[str, float] | None, list[str]] = {}
+    left_out: list[str] = []
     for kind, those in kinds.items():
         choices = (choose(those, epsilon=epsilon, setting=setting) for epsilon in sorted(findings.epsilons))
         first = next((choice for choice in choices if choice.series is not None), None)
         found.setdefault(None if first is None else (first.label, first.epsilon), []).append(name_kind(kind))
+        left_out += [] if first is None else first.left_out
     if not any(found):
         return say("No choice can be suggested: no model is fit to be advised at any ε studied.") if kinds else ""
     parts = [
@@ -327,12 +331,15 @@ def suggest(findings: Findings) -> str:
         )
         for choice, names in sorted(found.items(), key=lambda item: item[0] is None)
     ]
-    return say(
+    suggested = say(
         "Suggested choice: {choices}. This is the strongest protection studied with which figures stay accurate "
         "enough, within {goal:.0%} of the truth in the typical group.",
         choices=say("; ").join(parts),
         goal=GOOD,
     )
+    if not left_out:
+        return suggested
+    return say("{suggested} It is not for {figures}.", suggested=suggested, figures=list_figures(left_out))
 
 
 def by_kind(findings: Findings) -> dict[str, list[Asked]]:
@@ -368,7 +375,7 @@ def _tell_commands(findings: Findings) -> str:
 
 
 def _tell_kept(asked: Sequence[Asked], epsilon: float) -> str:
-    """For each model the typical error of counts, means and sums, each over all queries that get a figure."""
+    """For each model the typical error of counts, means and sums, each of the worst figure that is not left out."""
     parts = []
     for label, kinds in typical_errors(asked, epsilon).items():
         kept = [_tell_within(kind, error) for kind, error in sorted(kinds.items())]
@@ -385,12 +392,15 @@ def _tell_within(kind: str, error: float) -> str:
 
 
 def typical_errors(asked: Sequence[Asked], epsilon: float) -> dict[str, dict[str, float]]:
-    """By model as it is shown, and by kind of figure: the typical error, the middle one of all queries."""
-    found: dict[str, dict[str, list[float]]] = {}
-    for item in asked:
-        for series, panel in panels_at(item, epsilon):
-            found.setdefault(item.label_of(series), {}).setdefault(_kind(item), []).append(panel.typical())
-    return {label: {kind: _middle(errors) for kind, errors in kinds.items()} for label, kinds in found.items()}
+    """By model as it is shown, and by kind of figure: the typical error of the worst figure that a choice is for."""
+    found: dict[str, dict[str, float]] = {}
+    for kind in dict.fromkeys(map(_kind, asked)):
+        for item in list_judged([item for item in asked if _kind(item) == kind], epsilon):
+            for series, panel in panels_at(item, epsilon):
+                kinds = found.setdefault(item.label_of(series), {})
+                # A query that nobody belongs to has no error.
+                kinds[kind] = float(np.fmax(kinds.get(kind, math.nan), panel.typical()))
+    return found
 
 
 def _middle(errors: Sequence[float]) -> float:

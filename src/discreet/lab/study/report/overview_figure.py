@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from discreet.catalogue import say
-from discreet.lab.study.findings.advice import GOOD, choose, percent, setting_of, title_kind
+from discreet.lab.study.findings.advice import (
+    GOOD,
+    choose,
+    list_figures,
+    list_judged,
+    percent,
+    setting_of,
+    tell_epsilons,
+    title_kind,
+)
 from discreet.lab.study.findings.study_findings import Asked, Findings, Series
 from discreet.lab.study.findings.verdicts import by_kind, typical_errors
 from discreet.lab.study.report.palette import GREY, STROKE, look_of
@@ -39,9 +48,11 @@ _ROW: Final = 38.0  # room for two lines of a name
 
 def overview_chart(findings: Findings) -> Chart | None:
     """Bars of the typical error, a row of panels for each kind of figure and a panel for each ε; None without any."""
-    kinds = {kind: (those, _list_models(those)) for kind, those in by_kind(findings).items()}
+    kinds = by_kind(findings)
     rows = [
-        _row(findings, kind, those, models, titled=len(kinds) > 1) for kind, (those, models) in kinds.items() if models
+        _row(findings, kind, those, models, titled=len(kinds) > 1)
+        for kind, those in kinds.items()
+        if (models := _list_models(those))
     ]
     if not rows:
         return None
@@ -53,14 +64,38 @@ def overview_chart(findings: Findings) -> Chart | None:
             "others; shaded what is accurate enough."
         ),
         tuple(rows),
-        subtitle=say("Typical error, in per cent of the figure. The smaller ε, the stronger the protection."),
+        subtitle=say("Typical error of the worst figure, in per cent. The smaller ε, the stronger the protection."),
         legend=(
             ChartKey(say("accurate enough: within {goal:.0%}", goal=GOOD), Look(_ENOUGH), KeySample.BLOCK),
             ChartKey(say("not advised"), Look(STROKE), KeySample.BLOCK),
         ),
-        notes=say("In colour: the model that the study advises at that ε. Arrows: errors beyond the scale."),
+        notes=" ".join(
+            [
+                say(
+                    "In colour: the model that the study advises at that ε. Grey though accurate enough: another reason, told "
+                    "below. Arrows: errors beyond the scale."
+                ),
+                *_tell_left_out(findings, kinds),
+            ]
+        ),
         small_print=str(SMALL_PRINT),
     )
+
+
+def _tell_left_out(findings: Findings, kinds: Mapping[str, Sequence[Asked]]) -> Iterator[str]:
+    """Which figures are in no bar, and at which ε."""
+    left: dict[tuple[str, ...], list[float]] = {}
+    for epsilon in chosen_epsilons(findings):
+        judged = {item.name for those in kinds.values() for item in list_judged(those, epsilon)}
+        labels = tuple(item.label for those in kinds.values() for item in those if item.name not in judged)
+        if labels:
+            left.setdefault(labels, []).append(epsilon)
+    for labels, epsilons in left.items():
+        yield say(
+            "Left out at ε = {epsilons}, because no model shows it well enough there: {figures}.",
+            epsilons=tell_epsilons(epsilons),
+            figures=list_figures(labels),
+        )
 
 
 def _list_models(those: Sequence[Asked]) -> dict[str, tuple[Series, Look]]:
