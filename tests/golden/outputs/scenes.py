@@ -577,7 +577,7 @@ SMOKING: Final = "table -w office survey --by province,smoking --weighted --epsi
 NEWCOMER: Final = (
     "--help",
     "init office",
-    "sample survey data --rows 3000",
+    "sample survey data --rows 30000",
     "card check data/survey.yaml",
     "add -w office data/survey.parquet",
     "datasets -w office",

@@ -24,7 +24,10 @@ _COVERS: Final = {
     "calibrated": Phrase("privacy noise only, around the calibrated figure and with about the stated probability"),
 }
 """By what an interval is of; other intervals are always explained."""
-_SENTENCES: Final = {"means-not-shown": Phrase("Where – stands, the noisy size of the group is too small.")}
+_SENTENCES: Final = {
+    "capped-weights": Phrase("They are cut at their cap, which leaves a bias outside the intervals."),
+    "means-not-shown": Phrase("Where – stands, the noisy size of the group is too small."),
+}
 """By the code of a note."""
 _OF_EVERY_TABLE: Final = {
     "calibrated", "graded-means", "margins-add-up", "margins-are-means", "not-negative", "strategy",

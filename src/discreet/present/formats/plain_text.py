@@ -5,6 +5,7 @@ A linked count has many statistics: one row stands upright, several have a table
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
@@ -23,6 +24,7 @@ _TOGETHER: Final = ("count size share", "distribution", "rate", "scaled linked")
 """The first words of the statistics of a linked count that stand in one table."""
 
 _FIGURE: Final = Phrase("Figure")
+_FULL_LINE: Final = 100
 
 
 def to_plain(release: Release, language: str) -> str:
@@ -32,12 +34,15 @@ def to_plain(release: Release, language: str) -> str:
     warning, marks = warn_reader(release, language), tell_marks(release, language)
     told = [*list_notes(release, language), *list_details(release, language, hashes=False)]
     notes = [
-        Phrase("{heading}: {sentence}", heading=clean(heading), sentence=clean(sentence)).text(language)
+        line
         for heading, sentence in told
+        for line in _fold(
+            Phrase("{heading}: {sentence}", heading=clean(heading), sentence=clean(sentence)).text(language)
+        )
     ]
     lines = [
-        *([clean(warning), ""] if warning else []),
-        clean(release.title.text(language)),
+        *([*_fold(clean(warning)), ""] if warning else []),
+        *_fold(clean(release.title.text(language))),
         "",
         *(line for table in _tables(release, language) for line in (*table, "")),
         *([marks, ""] if marks else []),
@@ -45,6 +50,11 @@ def to_plain(release: Release, language: str) -> str:
         "",
     ]
     return "\n".join(lines)
+
+
+def _fold(sentence: str) -> list[str]:
+    """Lines that a page of a fixed pitch holds; the ones after the first stand a little in."""
+    return textwrap.wrap(sentence, _FULL_LINE, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
 
 def _tables(release: Release, language: str) -> Iterator[list[str]]:

@@ -434,7 +434,7 @@ def test_what_the_attack_found_holds_in_any_language() -> None:
         (
             "30% in clear, local = 1 or 2, 0.4 times as often",
             "30% in clear, local = 1 or 2, 0.4 times as often",
-            "30 % en clair, local = 1 ou 2, 0,4 fois aussi souvent",
+            "30 % en clair, local = 1 ou 2 : 0,4 fois la fréquence des autres",
         ),
         (
             "30% in clear, table > 2.5, 2 times as often",
