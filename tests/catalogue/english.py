@@ -1,11 +1,11 @@
-"""English in what should be French, by words that French has not."""
+"""English in what should be French, by words and numbers that French has not."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-__all__ = ["find_english"]
+__all__ = ["find_english", "find_english_numbers"]
 
 _ENGLISH = frozenset(
     [
@@ -129,12 +129,33 @@ _CODE = (
 )
 
 
+# A point between digits, two commas among them, a per cent sign that touches one.
+_ENGLISH_NUMBER = re.compile(r"(?<![\w.,:/@-])\d+\.\d+(?![\w.:/-])|\d,\d{3},\d{3}|\d%")
+_STORED = (
+    r"^[A-Z]+\d+ .*",  # a cell of a workbook, whose format writes it
+    r"^ *(?:# *)?[\w ]+: (?:[\d.]+|\{.*\})$",  # a key of a file
+    r"^ *\"\w+\": .*",
+    r"\d\.\d\).*",  # what is to be typed, in brackets
+)
+
+
 def find_english(text: str) -> Iterator[str]:
     """Lines with two words or more that only English has, where they are not code."""
     for line in text.splitlines():
-        plain = line
-        for pattern in _CODE:
-            plain = re.sub(pattern, " ", plain)
+        plain = _without(line, _CODE)
         words = {word for word in re.findall(r"[a-z’]+", plain.casefold()) if word in _ENGLISH}
         if len(words) > 1:
             yield line.strip()
+
+
+def find_english_numbers(text: str) -> Iterator[str]:
+    """Lines with a number as English writes it, where it is no code and no stored value."""
+    for line in text.splitlines():
+        if _ENGLISH_NUMBER.search(_without(line.strip(), (*_STORED, *_CODE))):
+            yield line.strip()
+
+
+def _without(line: str, patterns: Sequence[str]) -> str:
+    for pattern in patterns:
+        line = re.sub(pattern, " ", line)
+    return line

@@ -12,7 +12,7 @@ import pytest
 
 from discreet.cli.app import root
 from discreet.cli.help_screens import walk_commands
-from tests.catalogue.english import find_english
+from tests.catalogue.english import find_english, find_english_numbers
 from tests.cli.clinic import Run
 from tests.golden.outputs.recording import Scene, record, still
 from tests.golden.outputs.scenes import list_scenes
@@ -48,7 +48,9 @@ def test_a_command_speaks_french(scene: Scene, tmp_path: Path, monkeypatch: pyte
     if not french.shown:
         pytest.skip("for machines alone")
     monkeypatch.setenv("DISCREET_LANG", "fr")
-    english = [line for line in find_english(record(french, tmp_path)) if not any(word in line for word in THEIRS)]
+    shown = record(french, tmp_path)
+    english = [line for line in find_english(shown) if not any(word in line for word in THEIRS)]
+    english += find_english_numbers(shown)
     assert not english, "\n".join(english)
 
 
@@ -95,3 +97,8 @@ def test_a_language_that_nobody_speaks_is_refused(run: Run) -> None:
 def test_english_is_found() -> None:
     said = "tout est dit\nthe answer is here\n`the answer is`\nSELECT a FROM the WHERE it IS NOT"
     assert list(find_english(said)) == ["the answer is here"]
+
+
+def test_english_numbers_are_found() -> None:
+    said = "1 234,5 et 95 %\n1,234,567 lignes\nde 0.5 à 2\n95% sûr\nlevel: 0.95\n`--epsilon 0.5`\nversion 2.0.1"
+    assert list(find_english_numbers(said)) == ["1,234,567 lignes", "de 0.5 à 2", "95% sûr"]
