@@ -71,7 +71,8 @@ def contents(wheel: Path) -> dict[str, bytes]:
 def sources() -> Iterator[str]:
     folder = ROOT / "src"
     for file in (folder / "discreet").rglob("*"):
-        if file.is_file() and "__pycache__" not in file.parts:
+        # Of a catalogue, what was compiled is enough.
+        if file.is_file() and "__pycache__" not in file.parts and file.suffix != ".po":
             yield file.relative_to(folder).as_posix()
 
 
