@@ -439,7 +439,7 @@ def test_what_the_attack_found_holds_in_any_language() -> None:
         (
             "30% in clear, table > 2.5, 2 times as often",
             "30% in clear, table > 2.5, 2 times as often",
-            "30 % en clair, table > 2,5, 2 fois aussi souvent",
+            "30 % en clair, table > 2,5 : 2 fois la fréquence des autres",
         ),
         ("piecewise split", "piecewise split", "piecewise réparti"),
     ],
