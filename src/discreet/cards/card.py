@@ -204,7 +204,7 @@ def unit_problems(unit: Unit, columns: Mapping[str, Column | None]) -> Problems:
     if declared is not None and declared.type == "row" and unit.rows != 1:
         yield (
             "unit.rows",
-            say("where every row is a unit of its own (type: row of column '{name}'), rows is 1", name=column),
+            say("where every row is a unit of its own (type: row of column '{name}'), rows must be 1", name=column),
         )
     for name, other in columns.items():
         if other is not None and other.type == "row" and name != column:

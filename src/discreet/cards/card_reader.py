@@ -144,11 +144,11 @@ def _build_totals(reader: SchemaReader, found: Record) -> PublicTotals | None:
     if by is None:
         if not isinstance(values, Decimal):
             line = found.nodes["values"].line
-            reader.note(line, say("the grand total (without `by`) is one word or text, not a list or mapping"))
+            reader.note(line, say("the grand total (without `by`) must be one number, not a list or mapping"))
             return None
         return reader.built(found.node, lambda: PublicTotals(source, whole=values))
     if isinstance(values, Decimal):
-        reader.note(found.nodes["values"].line, say("totals are a mapping from code to number"))
+        reader.note(found.nodes["values"].line, say("totals must be a mapping from code to number"))
         return None
     known = tuple((entry.name, entry.value) for entry in values)
     return reader.built(found.node, lambda: PublicTotals(source, by=by, values=known))

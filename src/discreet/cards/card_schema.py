@@ -40,18 +40,18 @@ CATEGORIES: Final = FormsType(
         MappingType(
             LabelType(),
             lambda name, what: say("{what}, label of '{name}'", what=what, name=name),
-            Phrase("are empty"),
+            Phrase("must not be empty"),
             least=1,
         ),
-        ListType(CodeType(), Phrase("are empty"), least=1),
+        ListType(CodeType(), Phrase("must not be empty"), least=1),
     ),
-    Phrase("are a list of codes or a mapping from code to label"),
+    Phrase("must be a list of codes or a mapping from code to label"),
 )
-BOUNDS_PAIR: Final = ListType(NumberType(), Phrase("are a list of two numbers, [low, high]"), least=2, most=2)
+BOUNDS_PAIR: Final = ListType(NumberType(), Phrase("must be a list of two numbers, [low, high]"), least=2, most=2)
 CAPS_BY_CODE: Final = MappingType(
     NumberType(positive=True),
     lambda name, _: say("cap of '{name}'", name=name),
-    Phrase("are a mapping from code to number"),
+    Phrase("must be a mapping from code to number"),
     least=1,
 )
 
@@ -68,7 +68,7 @@ _REFERENCE: Final = TextType(
     rf"{_DATASET_PATTERN}\.{NAME_PATTERN}",
     Phrase("name a dataset and its column, as in clinics.clinic_id"),
 )
-_BOUNDS_SHAPE: Final = Phrase("are a list of two numbers, [low, high], or private")
+_BOUNDS_SHAPE: Final = Phrase("must be a list of two numbers, [low, high], or private")
 _BOUNDS: Final = FormsType(
     (ListType(NumberType(), _BOUNDS_SHAPE, least=2, most=2), ChoiceType(("private",))), _BOUNDS_SHAPE
 )
@@ -116,7 +116,7 @@ _TOTALS: Final = FieldsType((
     SchemaKey("values", FormsType((
             NumberType(negative=False),
             MappingType(NumberType(negative=False), lambda name, _: say("total of '{name}'", name=name),
-                Phrase("are a mapping from code to number"), least=1),
+                Phrase("must be a mapping from code to number"), least=1),
         )), required=True, example="{10: 459931, 24: 7173161}", called=Phrase("totals"),
         meaning=Phrase("The total of every category, none left out; one number without `by`.")),
     SchemaKey("source", LabelType(), required=True, example="{en: Census 2016, fr: Recensement de 2016}",
@@ -160,7 +160,7 @@ _COLUMN: Final = FieldsType((
         meaning=Phrase("The precision worth keeping: values are rounded to multiples of it. Bounds are multiples "
                        "too. When absent it is 1 for integers, and for a number with bounds the power of ten that "
                        "cuts its range into a million steps or more.")),
-    SchemaKey("edges", ListType(NumberType(), Phrase("are a list of numbers")), example="[12, 18, 25, 45, 65, 110]",
+    SchemaKey("edges", ListType(NumberType(), Phrase("must be a list of numbers")), example="[12, 18, 25, 45, 65, 110]",
         goes_with=_kinds("edges"),
         meaning=Phrase("Where tables cut the column into bands; each begins at an edge. Edges rise, lie on the step "
                        "and reach from bound to bound.")),
@@ -168,7 +168,8 @@ _COLUMN: Final = FieldsType((
         meaning=Phrase("A usual value, known without these rows: it lowers the error of means. They are centred "
                        "near it; it lies within the bounds.")),
     SchemaKey("precision", NumberType(positive=True), example="0.5", goes_with=_kinds("precision"),
-        meaning=Phrase("How far off a mean may be for its readers, in the column's unit; tables grade means by it.")),
+        meaning=Phrase("The error in a mean that its readers can accept, in the column's unit; tables grade means by "
+                       "it.")),
     SchemaKey("missing", ListType(CodeType()), example="[9.996, 9.999]", called=call_missing_codes,
         meaning=Phrase("Codes that mean no answer.")),
     SchemaKey("complete", FlagType(), default="false", example="true", goes_with=_kinds("complete"),
@@ -211,8 +212,8 @@ CARD: Final = FileSchema(
                            "may need more memory and disk than there is are refused before a charge; a file with "
                            "more rows is refused.")),
         SchemaKey("membership", ChoiceType(tuple(Membership)), default=Membership.CONFIDENTIAL, example="confidential",
-            meaning=Phrase("Whether it is public who has rows here. It matters where datasets are joined: who is in "
-                           "both is protected unless all of them say `public`. Needs `size: public`.")),
+            meaning=Phrase("Whether it is public knowledge who has rows here. It matters where datasets are joined: "
+                           "whoever is in both is protected unless all of them say `public`. Needs `size: public`.")),
         SchemaKey("weight", _WEIGHT,
             meaning=Phrase("The survey weight, and where it is cut.")),
         SchemaKey("totals", ListType(_TOTALS, single=True),

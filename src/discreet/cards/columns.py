@@ -238,9 +238,9 @@ class PublicTotals:
 
     def __post_init__(self) -> None:
         if (self.by is None) == (self.whole is None) or (self.by is None) == bool(self.values):
-            raise CardFault([("values", say("totals are one number, or numbers by a column"))])
+            raise CardFault([("values", say("totals must be one number, or numbers by a column"))])
         if any(total < 0 for total in self.every_total) or not self.total:
-            raise CardFault([("values", say("totals are 0 or more, and not all of them 0"))])
+            raise CardFault([("values", say("totals must be 0 or more, and not all of them 0"))])
 
     @property
     def every_total(self) -> tuple[Decimal, ...]:
@@ -257,15 +257,15 @@ def edge_fault(column: Column, edges: Sequence[Decimal]) -> str | None:
     if column.bounds is None or column.step is None:
         return say("need bounds in the card")
     if len(edges) < 2 or any(left >= right for left, right in pairwise(edges)):
-        return say("are two or more numbers that rise")
+        return say("must be two or more numbers in increasing order")
     if any(Fraction(edge) % Fraction(column.step) for edge in edges):
-        return say("are multiples of its step {step}", step=as_written(column.step))
+        return say("must be multiples of its step {step}", step=as_written(column.step))
     low, high = column.bounds
     if edges[0] > low or edges[-1] < high:
         bounds = {"low": as_written(low), "high": as_written(high)}
-        return say("begin at or below {low} and end at or above {high}, its bounds", **bounds)
+        return say("must begin at or below {low} and end at or above {high}, its bounds", **bounds)
     if edges[1] <= low or edges[-2] > high:
-        return say("leave no band outside its bounds")
+        return say("must leave no band outside its bounds")
     return None
 
 
@@ -314,7 +314,7 @@ def _column_problems(column: Column) -> Iterator[tuple[str, str]]:
     for key in (key for key, present in given.items() if present and key not in FITTING[column.kind]):
         yield key, say("'{key}' does not go with kind {kind} (column '{name}')", key=key, kind=column.kind, name=name)
     if column.from_rows and not column.categories and column.bounds is None:
-        yield "provenance", say("provenance of column '{name}' needs bounds or categories to speak of", name=name)
+        yield "provenance", say("provenance of column '{name}' needs bounds or categories", name=name)
     if column.kind is ColumnKind.ID and column.type not in {"integer", "text", "row"}:
         yield "type", say("id column '{name}' needs type: integer, type: text or type: row", name=name)
     if column.type == "row":
@@ -344,7 +344,7 @@ def _category_problems(column: Column) -> Iterator[tuple[str, str]]:
             yield (
                 "categories",
                 say(
-                    "codes '{one}' and '{other}' of column '{name}' are one code",
+                    "codes '{one}' and '{other}' of column '{name}' are the same code",
                     one=seen[code],
                     other=category.code,
                     name=column.name,
@@ -374,7 +374,7 @@ def _grid_problems(column: Column) -> Iterator[tuple[str, str]]:
             say("precision of column '{name}' must be positive; received {given}", name=name, given=given),
         )
     if column.typical is not None and column.bounds is None:
-        yield "typical", say("typical of column '{name}' needs bounds to lie in", name=name)
+        yield "typical", say("typical of column '{name}' needs bounds", name=name)
     if column.kind is ColumnKind.INTEGER and step % 1:
         given = as_written(step)
         yield (

@@ -108,7 +108,7 @@ class ListType:
     """
 
     item: SchemaType
-    shape: Labels = field(default=Phrase("are a list, such as [a, b]"))
+    shape: Labels = field(default=Phrase("must be a list, such as [a, b]"))
     least: int = 0
     most: int | None = None
     distinct: Labels | None = None
@@ -127,7 +127,7 @@ class MappingType:
 
     item: SchemaType
     each: Callable[[str, str], str]
-    shape: Labels = field(default=Phrase("are a mapping from name to description"))
+    shape: Labels = field(default=Phrase("must be a mapping from name to description"))
     names: TextType | CodeType = field(default=CodeType())
     least: int = 0
     empty: Labels | None = None

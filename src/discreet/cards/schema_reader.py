@@ -143,7 +143,7 @@ class SchemaReader:
 
     def _text(self, node: Node, what: str) -> str | None:
         if not isinstance(node, ScalarNode):
-            self.note(node.line, say("{what} is one word or text, not a list or mapping", what=what))
+            self.note(node.line, say("{what} must be one word or text, not a list or mapping", what=what))
             return None
         text = normal_text(node.text)
         if not text:
@@ -299,7 +299,7 @@ class SchemaReader:
             coded = isinstance(kind.names, CodeType)
             name = normal_text(key.text) if coded else key.text
             if coded and not name:
-                self.note(key.line, say("{what}: a code is not empty", what=what))
+                self.note(key.line, say("{what}: a code must not be empty", what=what))
             item = self.read(kind.item, value, kind.each(name[:_NAME_SHOWN], what))
             entries.append(Entry(name, key.line, item))
         return None if any(entry.value is None for entry in entries) else tuple(entries)

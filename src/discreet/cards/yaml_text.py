@@ -121,7 +121,7 @@ def read_yaml_text(path: AnyPath, *, sort: str, invalid: type[CardInvalid] = Car
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        problem = say("a {sort} is UTF-8 text; save it so", sort=called)
+        problem = say("a {sort} must be UTF-8 text; save it as UTF-8", sort=called)
         raise invalid(file=path.name, problems=[f"{path.name}:{line}: {problem}"]) from None
 
 

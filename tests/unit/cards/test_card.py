@@ -139,7 +139,7 @@ def test_booleans_are_only_true_and_false(card_text: str, written: str) -> None:
         ("type: integer", "type: float", "10: type of column 'person_id' must be integer, text or row; received 'fl"),
         ("kind: text", "kind: text, bounds: [0, 1]", "15: 'bounds' does not go with kind text"),
         ("[12, 110]", "[110, 12]", "12: bounds of column 'age' must be [low, high] with low < high; received [1"),
-        ("[12, 110]", "[12]", "12: bounds of column 'age' are a list of two numbers"),
+        ("[12, 110]", "[12]", "12: bounds of column 'age' must be a list of two numbers"),
         ("[12, 110]", "[12.5, 110]", "12: bound 12.5 of column 'age' is not a multiple of its step"),
         ("bounds: [1.2, 2.1], step: 0.001, ", "", "14: number column 'height' needs bounds, or a step"),
         ("step: 0.001", "step: -0.001", "14: step of column 'height' must be positive"),
@@ -151,7 +151,7 @@ def test_booleans_are_only_true_and_false(card_text: str, written: str) -> None:
         ("by: province", "by: age", "7: cap column 'age' must be a public category column"),
         ("column: weight", "column: diagnosis", "7: weight column 'diagnosis' must be a number"),
         ("[0, 15000]", "[-1, 15000]", "weight column 'weight' must have bounds from 0 upwards"),
-        ("24: Québec", "10.0: x", "codes '10' and '10.0' of column 'province' are one code"),
+        ("24: Québec", "10.0: x", "codes '10' and '10.0' of column 'province' are the same code"),
         ("public: true,", "public: true, missing: [24],", "'province' is both a category and missing"),
         ("fr: Terre-Neuve", "de: Neufundland", "11: key 'fr' is missing in categories of column 'province'"),
         ("  age:", "  ord:", "12: column name 'ord' is reserved"),
@@ -226,7 +226,7 @@ def test_files(tmp_path: Path, card_text: str) -> None:
     file.write_bytes(b"\xef\xbb\xbf" + card_text.encode())
     assert read_card(file).dataset == "survey"
     file.write_bytes(b"dataset: x\ntitle: \xe9")
-    with pytest.raises(CardInvalid, match=r"survey\.yaml:2: a card is UTF-8"):
+    with pytest.raises(CardInvalid, match=r"survey\.yaml:2: a card must be UTF-8"):
         read_card(file)
     with pytest.raises(PathInvalid):
         read_card(tmp_path / "none.yaml")
@@ -337,7 +337,7 @@ def test_a_column_may_point_at_another(card_text: str) -> None:
         ("[12, 110]", "private, edges: [12, 110]", "12: edges of column 'age' need bounds"),
         ("[12, 110]", "private, public: true", "12: public integer column 'age' needs bounds"),
         ("[12, 110]", "private, provenance: from_rows", "12: provenance of column 'age' needs bounds or categories"),
-        ("[12, 110]", "hidden", "12: bounds of column 'age' are a list of two numbers, [low, high], or private"),
+        ("[12, 110]", "hidden", "12: bounds of column 'age' must be a list of two numbers, [low, high], or private"),
         ("[1.2, 2.1], step: 0.001", "private", "14: number column 'height' needs bounds, or a step"),
         ("[0, 15000]", "private", "7: weight column 'weight' must be a number or integer with bounds"),
         ("kind: text", "kind: text, bounds: private", "15: 'bounds' does not go with kind text"),
@@ -387,8 +387,8 @@ def test_several_totals_and_a_grand_total(card_text: str) -> None:
         ("{by: province, values: {10: -1, 24: 2}, source: C}", "total of '10' must not be negative; received -1"),
         ("{by: province, values: {10: 0, 24: 0}, source: C}", "not all of them 0"),
         ("{by: province, values: {10: many, 24: 2}, source: C}", "total of '10' must be a plain decimal number"),
-        ("{by: province, values: 7, source: C}", "totals are a mapping from code to number"),
-        ("{values: {10: 1}, source: C}", "the grand total \\(without `by`\\) is one word"),
+        ("{by: province, values: 7, source: C}", "totals must be a mapping from code to number"),
+        ("{values: {10: 1}, source: C}", "the grand total \\(without `by`\\) must be one number"),
         ("{by: age, values: {10: 1}, source: C}", "totals column 'age' must be a public category column"),
         ("{by: provinse, values: {10: 1}, source: C}", "'provinse' is not among the columns; did you mean 'province'"),
         ("{by: province, valeus: {10: 1}, source: C}", "unknown key 'valeus' in totals; did you mean 'values'"),

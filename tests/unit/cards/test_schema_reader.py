@@ -93,7 +93,7 @@ def test_what_types_take(kind: SchemaType, text: str, meant: object) -> None:
 @pytest.mark.parametrize(
     ("kind", "text", "said"),
     [
-        (TextType(), "[a]", "it is one word or text, not a list or mapping"),
+        (TextType(), "[a]", "it must be one word or text, not a list or mapping"),
         (TextType(), "''", "it has no value"),
         (TextType(), "x" * 2001, "it is longer than 2000 characters"),
         (TextType(Labels("small", "petit"), "[a-z]+"), "Abc", "it 'Abc' must be small"),
@@ -111,13 +111,13 @@ def test_what_types_take(kind: SchemaType, text: str, meant: object) -> None:
         (ParameterType(largest=50), "51", "it must be at most 50; received '51'."),
         (ChoiceType(("public",)), "private", "it can only be public"),
         (ChoiceType(("left", "right")), "rigth", "it must be left or right; received 'rigth'; did you mean 'right'?"),
-        (ListType(CodeType()), "a", "it are a list, such as [a, b]"),
+        (ListType(CodeType()), "a", "it must be a list, such as [a, b]"),
         (ListType(CodeType(), Phrase("are two"), least=2, most=2), "[a, b, c]", "it are two"),
         (ListType(NumberType(), distinct=Phrase("has equals")), "[1, 1.0]", "it has equals"),
-        (MappingType(NumberType(), call_part), "[a]", "it are a mapping from name to description"),
+        (MappingType(NumberType(), call_part), "[a]", "it must be a mapping from name to description"),
         (MappingType(NumberType(), call_part, least=1, empty=Phrase("there is none")), "{}", "there is none"),
         (MappingType(NumberType(), call_part), "{a: b}", "part a must be a plain decimal number; received 'b'"),
-        (MappingType(NumberType(), call_part), "{'': 1}", "it: a code is not empty"),
+        (MappingType(NumberType(), call_part), "{'': 1}", "it: a code must not be empty"),
         (
             FormsType((ChoiceType(("none",)), ListType(CodeType())), Phrase("is none or a list")),
             "some",

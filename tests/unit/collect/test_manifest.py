@@ -92,7 +92,7 @@ def test_the_questions_of_one_respondent_stay_within_the_total() -> None:
         ("missing: public", "missing: public, randomiser: clip", "randomiser 'clip' is not one for"),
         ("missing: public", "missing: public, randomiser: duchy", "did you mean 'duchi'?"),
         ("missing_codes: [9]", "randomiser: grr, epsilon: 60", "epsilon of 'grr' must be above 0 and at most 50"),
-        ("{2: Daily, 1: Never}", "{2: Daily, 2.0: Never}", "are one code"),
+        ("{2: Daily, 1: Never}", "{2: Daily, 2.0: Never}", "are the same code"),
         ("  income:", "  weight:", "'weight' names two things"),
         ("values: {10: 20, 24: 50}", "values: {10: 20}", "one number for every category of 'province'"),
         ("by: province", "by: town", "cap column 'town' is not among the groups"),
@@ -233,7 +233,7 @@ def test_a_signature_over_rules_that_do_not_hold_is_no_help(key: Path, tmp_path:
     signed["signature"]["value"] = private.sign(signing._message(data)).hex()
     file = tmp_path / "m.json"
     file.write_text(json.dumps(signed), encoding="utf-8")
-    with pytest.raises(ManifestInvalid, match="otherwise than it was signed"):
+    with pytest.raises(ManifestInvalid, match="as the version that signed it did"):
         read_signed(file)
 
 

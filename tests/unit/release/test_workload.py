@@ -75,7 +75,7 @@ def test_a_file_is_read() -> None:
             "withn: {n: 12.5}",
             "w.yaml:8: unknown key 'withn' in a question; did you mean 'within'?",
         ),
-        ("within: {n: 12.5}", "within: 12.5", "within is a mapping"),
+        ("within: {n: 12.5}", "within: 12.5", "within must be a mapping"),
         ("within: {n: 12.5}", "within: {n: wide}", "must be a plain decimal number"),
         ("share: 2", "share: 2\n    within: {m: 3}", "a target (within) or a share, not both"),
         ("name: ages", "name: counts", "two questions are named 'counts'"),

@@ -52,7 +52,7 @@ def prepared(workspace: Workspace, file: Path, card: Card, *, replace: bool = Fa
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
-        ("rows: 1", "rows: 2", "2: where every row is a unit of its own (type: row of column 'row_id'), rows is 1"),
+        ("rows: 1", "rows: 2", "2: where every row is a unit of its own (type: row of column 'row_id'), rows must be "),
         ("type: row", "type: rows", "7: type of column 'row_id' must be integer, text or row; received 'rows'"),
         ("type: row", "type: row, source: id", "7: 'source' does not go with type row"),
         ("type: row", "type: row, missing: [9]", "7: 'missing' does not go with type row"),

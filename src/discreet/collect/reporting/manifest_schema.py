@@ -44,7 +44,7 @@ _QUESTION: Final = FieldsType((
     SchemaKey("label", LabelType(), example='{en: "Do you smoke?", fr: "Fumez-vous ?"}',
         meaning=Phrase("The question as readers see it. Its name when absent.")),
     SchemaKey("kind", ChoiceType((ColumnKind.CATEGORY, *_NUMBERS)), required=True, example="category",
-        meaning=Phrase("What is answered.")),
+        meaning=Phrase("What kind of answer is given.")),
     SchemaKey("categories", CATEGORIES, example="{1: Daily, 2: Occasionally, 3: Not at all}",
         goes_with=(ColumnKind.CATEGORY,), needed_with=(ColumnKind.CATEGORY,),
         meaning=Phrase("Every answer there can be, by code, in the order of output.")),
@@ -89,8 +89,8 @@ _WEIGHT: Final = FieldsType((
         meaning=Phrase("The grid weights are rounded to.")),
     SchemaKey("classes", WholeType(FEWEST_CLASSES, MOST_CLASSES), example="8",
         called=Phrase("classes of the weight"),
-        meaning=Phrase("How many weights are told apart: the cap, a half, a quarter, … of it, so that many share "
-                       "each. All of them when absent.")),
+        meaning=Phrase("How many weights are told apart: the cap, a half, a quarter, … of it, so that each is shared "
+                       "by many respondents. All of them when absent.")),
 ))
 
 _RESPONDENT: Final = FieldsType((

@@ -99,7 +99,7 @@ _CLOSING: Final = FieldsType((
         meaning=Phrase("The service closes when about this share of the people have no room left in their account.")),
     SchemaKey("epsilon", ParameterType(), default="0.1", example="0.1",
         called=Phrase("epsilon of the closing rule"),
-        meaning=Phrase("What it may tell that the service has closed, once.")),
+        meaning=Phrase("What the closing of the service may reveal, once.")),
 ))
 
 AGREEMENT: Final = FileSchema(
@@ -125,16 +125,17 @@ AGREEMENT: Final = FileSchema(
                        "people")),
             default="person", example="person",
             meaning=Phrase("Whom the accounts protect. `person` and `household` are one id each; with a map, a "
-                           "household has the ids that it gives it.")),
+                           "household has the ids that the map gives it.")),
         SchemaKey("people", WholeType(1, MOST_PEOPLE), required=True, example="10000000",
             meaning=Phrase("How many units there are, as a public number. It is never counted.")),
         SchemaKey("policy", _POLICY, required=True,
             meaning=Phrase("How far belief about one unit may go.")),
-        SchemaKey("scales", ListType(WholeType(1, 65_535), least=1, distinct=Phrase("are named once"),
+        SchemaKey("scales", ListType(WholeType(1, 65_535), least=1, distinct=Phrase("must each be named once"),
                 each=Phrase("scale")),
             required=True, example="[10, 20, 30, 50, 100, 300]",
             meaning=Phrase("The scales of noise that may be asked for.")),
-        SchemaKey("kinds", ListType(ChoiceType((*LinkedKind, GROUPS)), least=1, distinct=Phrase("are named once")),
+        SchemaKey("kinds", ListType(ChoiceType((*LinkedKind, GROUPS)), least=1,
+                distinct=Phrase("must each be named once")),
             required=True, example="[count, count-and-size, histogram, groups]",
             meaning=Phrase("What may be asked. With `groups`, samples may come in groups whose meaning the registry "
                            "is not told.")),
@@ -151,12 +152,12 @@ AGREEMENT: Final = FileSchema(
             meaning=Phrase("The share of the holder's people whom the registry knows, where that is public. Answers "
                            "are scaled by it.")),
         SchemaKey("closing", _CLOSING,
-            meaning=Phrase("When the service ends by itself. By the defaults of its keys when absent.")),
+            meaning=Phrase("When the service ends by itself. When absent, the defaults of its keys hold.")),
         SchemaKey("expires", _DAY, required=True, example="2027-12-31",
             meaning=Phrase("The last day on which it holds, in UTC.")),
         SchemaKey("slots", FlagType(), default="true", example="true",
-            meaning=Phrase("Over a network, answers leave at times fixed by the request's. `false` is for trusted "
-                           "networks.")),
+            meaning=Phrase("Over a network, answers leave at times fixed by when a request was made. `false` is for "
+                           "trusted networks.")),
     )),
 )
 # fmt: on

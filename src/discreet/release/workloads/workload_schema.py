@@ -19,7 +19,7 @@ _OUTPUT: Final = TextType(Phrase("output"))
 _AMOUNTS: Final = MappingType(
     NumberType(),
     lambda name, what: say("{what} of '{name}'", what=what, name=name),
-    Phrase("is a mapping of names to numbers, such as {{n: 500}}"),
+    Phrase("must be a mapping of names to numbers, such as {{n: 500}}"),
     names=_OUTPUT,
     least=1,
 )
@@ -27,7 +27,7 @@ _AMOUNTS: Final = MappingType(
 # fmt: off
 _QUESTION: Final = FieldsType((
     SchemaKey("name", _NAME, required=True, example="smokers",
-        meaning=Phrase("What the question is called in tables and answers. No two have one name.")),
+        meaning=Phrase("What the question is called in tables and answers. No two questions may have the same name.")),
     SchemaKey("sql", TextType(Phrase("SQL text")), required=True,
         example="SELECT province, SUM(weight) AS people FROM survey GROUP BY province",
         meaning=Phrase("The statement.")),
@@ -52,12 +52,12 @@ WORKLOAD: Final = FileSchema(
         SchemaKey("level", ParameterType(below=1), default="0.95", example="0.95",
             meaning=Phrase("Coverage of the intervals.")),
         SchemaKey("epsilon", ParameterType(), example="2",
-            meaning=Phrase("The total. When absent, the least that meets the targets. `--epsilon` on the command "
-                           "line goes first.")),
+            meaning=Phrase("The total. When absent, the smallest that meets the targets. `--epsilon` on the command "
+                           "line takes precedence.")),
         SchemaKey("delta", ParameterType(zero=True, below=1), default="0", example="1e-6",
             meaning=Phrase("The total for questions whose keys come from the rows, shared equally among them.")),
         SchemaKey("questions", ListType(_QUESTION,
-                Phrase("are a list of 1 to {most:,}, each with a name and sql", most=MOST_QUESTIONS),
+                Phrase("must be a list of 1 to {most:,}, each with a name and sql", most=MOST_QUESTIONS),
                 least=1, most=MOST_QUESTIONS, each=Phrase("a question")), required=True,
             meaning=Phrase("The questions, at most 1,000, each with a target (`within`) or a share.")),
     )),

@@ -50,13 +50,13 @@ _NAME: Final = TextType(
     "[A-Za-z0-9][A-Za-z0-9._-]{0,62}",
 )
 _QUERY_NAME: Final = TextType(Phrase("letters, digits and _, no digit first"), NAME_PATTERN)
-_COLUMNS: Final = ListType(COLUMN_NAME, distinct=Phrase("names something twice"))
+_COLUMNS: Final = ListType(COLUMN_NAME, distinct=Phrase("must name nothing twice"))
 _ALL_OR_NONE: Final = ChoiceType(("all", "none"))
 
 
 def _several(*names: str) -> ListType:
     """One name, or a list of which each makes a variant."""
-    return ListType(ChoiceType(names), Phrase("is empty"), least=1, single=True)
+    return ListType(ChoiceType(names), Phrase("must not be empty"), least=1, single=True)
 
 
 def _distinct(item: WholeType | ParameterType, most: int | None, shape: Labels) -> ListType:
@@ -104,8 +104,8 @@ _MODEL: Final = FieldsType((
     SchemaKey("model", ChoiceType(tuple(MODELS)), required=True, example="central", called=call_by_key,
         meaning=Phrase("How answers are protected: central as `discreet query` answers, table as `discreet table` "
                        "publishes, with all margins, local before they leave the respondent, hybrid with some in "
-                       "clear, shuffle by mixing reports, which no command runs. `naive` is an early report's "
-                       "recipe, not private and there to be compared with.")),
+                       "clear, shuffle by mixing reports, which no command runs. `naive` is an early report's recipe; "
+                       "it is not private, and is there only for comparison.")),
     SchemaKey("noise", _several(*MODELS["central"]), example="[laplace, gaussian]", goes_with=("central", "table"),
         meaning=Phrase("The noise that the office adds; gaussian is drawn for (ε, δ).")),
     SchemaKey("mechanism", _several(*MODELS["central"]), example="laplace", goes_with=("central", "table"),
@@ -118,17 +118,18 @@ _MODEL: Final = FieldsType((
     SchemaKey("numbers", _several(AUTOMATIC, *NUMBER_RANDOMISERS), default=AUTOMATIC, example="[piecewise, laplace]",
         goes_with=("local", "hybrid"),
         meaning=Phrase("The randomiser of numbers; automatic takes the smallest expected variance. `clip`, `modulo` "
-                       "and `abs` are biased and there to be compared with.")),
+                       "and `abs` are biased and are there only for comparison.")),
     SchemaKey("allocation", _several(*ALLOCATIONS), default=ALLOCATIONS[0], example="sampling",
         goes_with=("local", "hybrid"),
         meaning=Phrase("When ε is a total: each respondent reports a few columns that share it, or all do.")),
     SchemaKey("missing", _several(*MISSING), default=MISSING[0], example="category", goes_with=("local",),
-        meaning=Phrase("Who has no answer is public, or that is an answer like any other.")),
+        meaning=Phrase("Whether having no answer is public, or is an answer like any other.")),
     SchemaKey("counts", _several(*COUNTS), default=COUNTS[0], example="ratio", goes_with=("local",),
         meaning=Phrase("Counts come from the sum of the reports, or from the share among those asked, which suits "
                        "questions that are sampled.")),
     SchemaKey("share", _distinct(ParameterType(zero=True, below=1), None,
-            Phrase("is a list of different numbers from 0 and below 1")), example="[0.1, 0.3]", goes_with=("hybrid",),
+            Phrase("must be a list of different numbers from 0 and below 1")),
+        example="[0.1, 0.3]", goes_with=("hybrid",),
         called=call_by_key,
         meaning=Phrase("The share of respondents who answer in clear; 0.1, 0.3 and 0.5 when absent.")),
     SchemaKey("selection", ListType(FormsType((ChoiceType(("none",)), _SELECTION),
@@ -141,7 +142,7 @@ _MODEL: Final = FieldsType((
         example="[single-message, multi-message]", goes_with=("shuffle",),
         meaning=Phrase("The protocol of the mixed reports.")),
     SchemaKey("mechanism", _several(*MODELS["naive"]), default=MODELS["naive"][0], example="all", goes_with=("naive",),
-        meaning=Phrase("Which recipes of an early report. They are not private, and there to be compared with.")),
+        meaning=Phrase("Which recipes of an early report. They are not private, and are there only for comparison.")),
 ), by="model", called=lambda key, _where, value: say("{key} of {value}", key=key, value=value))
 
 _NAMED: Final = FieldsType((
@@ -159,9 +160,9 @@ _CUSTOM: Final = FieldsType((
     SchemaKey("name", _QUERY_NAME, required=True, example="smokers_in_poor_health",
         meaning=Phrase("What the query is called; no column may have this name.")),
     SchemaKey("where", MappingType(
-            ListType(CodeType(), Phrase("are a list of at least one code, such as [1, 2]"), least=1),
+            ListType(CodeType(), Phrase("must be a list of at least one code, such as [1, 2]"), least=1),
             lambda name, _: say("codes of '{name}'", name=name),
-            Phrase("is a mapping of columns to codes, such as {{smoking: [1, 2]}}"), COLUMN_NAME, least=1),
+            Phrase("must be a mapping of columns to codes, such as {{smoking: [1, 2]}}"), COLUMN_NAME, least=1),
         required=True, example="{smoking: [1], perceived_health: [4, 5]}",
         meaning=Phrase("Conditions that must all hold: the codes of columns.")),
     SchemaKey("mean", COLUMN_NAME, example="height",
@@ -179,11 +180,11 @@ _QUERIES: Final = FieldsType((
         meaning=Phrase("The mean of every protected number, or none.")),
     SchemaKey("sums", _ALL_OR_NONE, default="none", example="none",
         meaning=Phrase("The sum of every protected number, weighted as the survey is, or none.")),
-    SchemaKey("named", ListType(_NAMED, Phrase("queries are a list of mappings"), each=Phrase("a named query")),
+    SchemaKey("named", ListType(_NAMED, Phrase("queries must be a list of mappings"), each=Phrase("a named query")),
         example="[{column: smoking, category: 1}, {mean: height}]",
-        meaning=Phrase("Queries by column: {{column, category}}, {{mean: column}} or {{sum: column}}. Those who "
-                       "name some mean figures of them.")),
-    SchemaKey("custom", ListType(_CUSTOM, Phrase("queries are a list of mappings"), each=Phrase("a custom query")),
+        meaning=Phrase("Queries by column: {{column, category}}, {{mean: column}} or {{sum: column}}. Each that is "
+                       "named here gets figures.")),
+    SchemaKey("custom", ListType(_CUSTOM, Phrase("queries must be a list of mappings"), each=Phrase("a custom query")),
         example="[{name: young_smokers, where: {smoking: [1], age_group: [1, 2]}}]",
         meaning=Phrase("Queries of one's own, each a question of its own, with an ε of its own.")),
 ))
@@ -210,18 +211,18 @@ STUDY: Final = FileSchema(
             meaning=Phrase("Category columns: every combination of them that occurs is a group. One group when "
                            "absent. Strata are public and never changed.")),
         SchemaKey("static", _COLUMNS, example="[sex, age_group]",
-            meaning=Phrase("Columns left as they are, beside the strata. Whoever is unique on them stays "
+            meaning=Phrase("Columns left as they are, besides the strata. Whoever is unique on them stays "
                            "recognisable.")),
         SchemaKey("columns", _COLUMNS, example="[smoking, height]",
             meaning=Phrase("Columns to protect. When absent, every other category and every number with bounds.")),
         SchemaKey("models", ListType(FormsType((ChoiceType(tuple(MODELS)), _MODEL)),
-                Phrase("are a list of names or of {{model: name, ...}}"), least=1, each=Phrase("a model")),
+                Phrase("must be a list of names or of {{model: name, ...}}"), least=1, each=Phrase("a model")),
             example="[central, {model: local, numbers: [piecewise, laplace]}]",
             meaning=Phrase("The models to compare: names, or mappings with their choices. A list in place of a "
                            "choice makes one variant of each. When absent: central, local, shuffle single-message "
                            "and multi-message.")),
         SchemaKey("epsilon", _distinct(ParameterType(largest=LARGEST_EPSILON), MOST_EPSILONS,
-                Phrase("is a list of 1 to {most} different numbers", most=MOST_EPSILONS)),
+                Phrase("must be a list of 1 to {most} different numbers", most=MOST_EPSILONS)),
             required=True, example="[3, 1, 0.5]",
             meaning=Phrase("The privacy parameters to compare. Beyond 50 nothing is hidden.")),
         SchemaKey("epsilon_is", ChoiceType(("per-column", "total")), required=True, example="total",
@@ -237,18 +238,18 @@ STUDY: Final = FileSchema(
         SchemaKey("runs", WholeType(1, MOST_RUNS), default="5", example="3",
             meaning=Phrase("Runs at each ε.")),
         SchemaKey("rows", _distinct(WholeType(1, MOST), MOST_SIZES,
-                Phrase("is a list of 1 to {most} different numbers of respondents", most=MOST_SIZES)),
+                Phrase("must be a list of 1 to {most} different numbers of respondents", most=MOST_SIZES)),
             example="[2000, 10000, 50000]",
-            meaning=Phrase("Accuracy against the number of respondents: the study is repeated on so many of them, "
+            meaning=Phrase("Accuracy against the number of respondents: the study is repeated on this many of them, "
                            "drawn at random in each run.")),
         SchemaKey("level", ParameterType(below=1), default="0.95", example="0.95",
             meaning=Phrase("Coverage of the intervals.")),
         SchemaKey("queries", _QUERIES,
             meaning=Phrase("What is asked in every group. Every category and every mean when absent.")),
-        SchemaKey("figures", ListType(TextType(Phrase("query")), distinct=Phrase("names something twice")),
+        SchemaKey("figures", ListType(TextType(Phrase("query")), distinct=Phrase("must name nothing twice")),
             example="[smoking=1]",
-            meaning=Phrase("Queries that get figures, by name: `smoking=1`, `mean of height`, or the name of a "
-                           "custom query. When absent the named and custom ones, else the first six.")),
+            meaning=Phrase("Queries that get figures, by name: `smoking=1`, `mean of height`, or the name of a custom "
+                           "query. When absent: the named and custom queries, or else the first six.")),
         SchemaKey("metrics", ListType(ChoiceType(METRICS), single=True), example="[ks-complement, linkage]",
             meaning=Phrase("Quality metrics. All when absent.")),
         SchemaKey("seed", _SEED, default="1", example="1",
