@@ -124,7 +124,7 @@ class Refused(DiscreetError):
 
 
 class ChargedNotAnswered(DiscreetError):
-    """The charge stands, but no answer left. The sentences are fixed, because the cause may follow from the rows."""
+    """The charge stands, but no answer was given. Sentences are fixed, because the cause may follow from the rows."""
 
     exit_code = 3
 
@@ -137,8 +137,8 @@ class ChargedNotAnswered(DiscreetError):
             )
         else:
             message = say(
-                "the question was charged, but no answer left. Ask again with "
-                "--request-id {request_id}, once the ledger can be written: it costs nothing more.",
+                "the question was charged, but its answer was not given. Ask again with --request-id {request_id}, "
+                "once the ledger can be written: it costs nothing more.",
                 request_id=request_id,
             )
         super().__init__(message, dataset=dataset, request_id=request_id)

@@ -50,7 +50,7 @@ def check_path(path: Path) -> None:
         )
     if not os.access(path.parent, os.W_OK | os.X_OK):
         raise PathInvalid(
-            say("'{parent}' does not let you write. Name a file in another folder.", parent=path.parent), file=str(path)
+            say("you may not write in '{parent}'. Name a file in another folder.", parent=path.parent), file=str(path)
         )
 
 
@@ -83,7 +83,7 @@ def replace_file(path: Path, content: Content) -> None:
     except OSError as error:
         raise PathInvalid(
             say(
-                "'{path}' could not be written ({reason}); what was there still is. Name another file.",
+                "'{path}' could not be written ({reason}); what was there before is unchanged. Name another file.",
                 path=path,
                 reason=tell_reason(error),
             ),

@@ -138,4 +138,4 @@ def authenticate(head: Head, transaction: Transaction, seal: Seal) -> Standing:
     try:
         return Standing.from_text(head.standing)
     except StandingUnknown:
-        raise newer(say("its standing tells of something that this version does not know")) from None
+        raise newer(say("its standing holds something that this version does not know")) from None

@@ -70,7 +70,7 @@ def _weigh_offer(offer: Offer, wanted: Wanted) -> tuple[int, int] | None:
     try:
         guarantee = decode_guarantee(json.loads(offer.guarantee))
     except (ValueError, KeyError, TypeError, AttributeError, ArithmeticError, RecursionError, ParameterInvalid):
-        raise damaged(say("a charge has a price that is none"), sequence=offer.first) from None
+        raise damaged(say("the price of a charge is malformed"), sequence=offer.first) from None
     if not wanted.admits(guarantee):
         return None
     cost = weigh(guarantee)
@@ -81,10 +81,10 @@ def _chosen(transaction: Transaction, wanted: Wanted, sequence: int, *, analyst:
     """The answer of a charge that was chosen by its columns, which must be what they said."""
     charge = transaction.event(sequence)
     if charge is None or charge.kind is not EventKind.CHARGE or not wanted.agrees(charge):
-        raise damaged(say("a charge is not what it was found as"), sequence=sequence)
+        raise damaged(say("a charge does not agree with the columns by which it was found"), sequence=sequence)
     found = stored_answer(transaction, charge)
     if not wanted.admits(found.charge) or not (analyst is None or is_free(transaction, charge, analyst=analyst)):
-        raise damaged(say("a charge is not what it was found as"), sequence=sequence)
+        raise damaged(say("a charge does not agree with the columns by which it was found"), sequence=sequence)
     return replace(found, free=analyst is not None)
 
 

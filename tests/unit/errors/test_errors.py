@@ -63,8 +63,8 @@ def test_every_problem_of_a_file_is_told_to_machines_too(kind: type[CardInvalid]
 def test_a_charge_without_an_answer_is_told_in_one_of_two_sentences() -> None:
     lost = ChargedNotAnswered(dataset="people", request_id="r7", suspended=False)
     assert lost.message == (
-        "the question was charged, but no answer left. Ask again with --request-id r7, once the ledger can be written: "
-        "it costs nothing more."
+        "the question was charged, but its answer was not given. Ask again with --request-id r7, once the ledger can "
+        "be written: it costs nothing more."
     )
     failed = ChargedNotAnswered(dataset="people", request_id="r7", suspended=True)
     assert failed.message == (

@@ -237,7 +237,7 @@ class PostgresStore:
                 raise LedgerUnavailable(
                     say(
                         "The ledger's schema '{schema}' is missing. A budget is never made anew: restore it from a "
-                        "copy that verifies.",
+                        "copy that passes verification.",
                         schema=self._schema,
                     ),
                     schema=self._schema,

@@ -337,7 +337,7 @@ def _as_refusals(path: Path) -> Iterator[None]:
         raise LedgerUnavailable(
             say(
                 "The ledger '{path}' is missing. A budget is never made anew: restore the file from a copy that "
-                "verifies.",
+                "passes verification.",
                 path=path,
             ),
             path=str(path),

@@ -249,7 +249,7 @@ class Transaction:
         try:
             return [_checked_offer(row[:4]) for row in rows if row[4] is None]
         except _UNREADABLE:
-            raise damaged(say("a charge is not one")) from None
+            raise damaged(say("a charge is malformed")) from None
 
     def find_linked(self, *, reservation: str, question: str) -> Event | None:
         """The linked count that answered a question first."""
@@ -400,13 +400,13 @@ def damaged(what: str, *, sequence: int | None = None) -> LedgerDamaged:
     if sequence is None:
         told = say(
             "The ledger does not hold: {what}. Nothing is answered until a custodian restores it from a copy that "
-            "verifies (discreet ledger verify).",
+            "passes verification (discreet ledger verify).",
             what=what,
         )
     else:
         told = say(
             "The ledger does not hold at event {sequence}: {what}. Nothing is answered until a custodian restores it "
-            "from a copy that verifies (discreet ledger verify).",
+            "from a copy that passes verification (discreet ledger verify).",
             sequence=sequence,
             what=what,
         )
@@ -431,7 +431,7 @@ def answer_gone(charge: int) -> LedgerDamaged:
 def _checked_head(row: Sequence[Any]) -> Head:
     sequence, digest, standing, mac = row
     if not (_is_number(sequence) and _is_digest(digest) and _is_digest(mac) and isinstance(standing, str)):
-        raise damaged(say("its head is not one"))
+        raise damaged(say("its head is malformed"))
     return Head(sequence, digest, standing, mac)
 
 
@@ -477,7 +477,7 @@ def _checked_answer(row: Sequence[Any]) -> AnswerRow:
     sequence, digest, content = row
     text = sequence if _is_number(sequence) else None
     if text is None or not _is_digest(digest) or not isinstance(content, bytes | bytearray | memoryview):
-        raise damaged(say("a stored answer is not one"), sequence=text)
+        raise damaged(say("a stored answer is malformed"), sequence=text)
     answer = AnswerRow(sequence=sequence, sha256=digest, answer=bytes(content))
     if sha256_hex(answer.answer) != answer.sha256:
         raise damaged(say("the stored answer does not have the hash stored beside it"), sequence=text)

@@ -131,7 +131,7 @@ def _verify_answers(transaction: Transaction, answered: Mapping[int, str]) -> No
     stored = {row.sequence: row.sha256 for row in transaction.answers()}
     for sequence in sorted({*stored, *answered}):
         if stored.get(sequence) != answered.get(sequence):
-            raise damaged(say("its stored answer is not the one that was committed"), sequence=sequence)
+            raise damaged(say("its stored answer is not the one that was recorded"), sequence=sequence)
 
 
 def _verify_lines(lines: Sequence[AnchorLine], walk: _Walk, seal: Seal) -> None:
