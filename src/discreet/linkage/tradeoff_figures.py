@@ -182,7 +182,7 @@ def _exhaustion(found: Tradeoff) -> Drawn:
     return draw_curves(
         name="linked-exhaustion",
         title=say(
-            "{sample} of {people} people a sample: 1% are left out after {early}",
+            "{sample} of {people} people per sample: 1% are left out after {early}",
             sample=sample,
             people=people,
             early=early,

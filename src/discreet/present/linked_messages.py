@@ -44,7 +44,7 @@ _THOUSANDTH: Final = Decimal("0.001")
 _FIXED: Final = {
     RatiosNotShown: (
         Phrase("Not shown"),
-        Phrase("A ratio is – where the interval of what it is over reaches 0."),
+        Phrase("A ratio is shown as – where the interval of its denominator reaches 0."),
     ),
     NotProtected: (
         Phrase("Not protected"),
@@ -86,8 +86,8 @@ def say_of_linked(note: Note) -> tuple[Labels, Labels] | None:
 
 def _say_counted(note: UnderAccount) -> Labels:
     return Phrase(
-        "{counted}. Figures are unbiased for these alone: who has been counted too often is left out, and nothing says "
-        "who. {size}",
+        "{counted}. Figures are unbiased for these alone: whoever has been counted too often is left out, and nothing "
+        "says who. {size}",
         counted=_COUNTED[note.counted],
         size=_SIZED[note.sized],
     )
@@ -100,8 +100,8 @@ def _say_rates(note: DrawnAtRate) -> Labels:
     else:
         rates = _set_apart([Phrase("{group}: {rate}", group=group, rate=text(rate)) for group, rate in pairs])
     return Phrase(
-        "{rates}. Counts are of those drawn. Distributions and rates are divided by it, and the chance of the draw "
-        "comes on top of their intervals.",
+        "{rates}. Counts are of those drawn. Distributions and rates are divided by the rate of the draw, and the "
+        "chance of the draw comes on top of their intervals.",
         rates=rates,
     )
 
@@ -116,7 +116,7 @@ def _say_population(note: KnownPopulation) -> Labels:
     people = Phrase("the population") if note.people is None else Phrase("{people:,} people", people=note.people)
     return Phrase(
         "A share of {share} of {people} has the property. Rates are per person with it and per person without it; the "
-        "rate ratio is the one over the other.",
+        "rate ratio is the first divided by the second.",
         share=text(note.share),
         people=people,
     )
@@ -126,8 +126,7 @@ def _say_protection(note: LinkedProtection) -> Labels:
     return Phrase(
         "{each}: over all answers about it, the property has epsilon {epsilon} against the researcher, the holder and "
         "everybody else outside the registry together, and a record of the holder {record} against the researcher. "
-        "Answers about other properties add up for a record. That a study closes may tell epsilon {closing} more, "
-        "once.",
+        "Answers about other properties add up for a record. The closing of a study may add epsilon {closing}, once.",
         each=_EACH[note.unit],
         epsilon=text(note.epsilon),
         record=text(note.record),

@@ -66,15 +66,15 @@ WRONG = {
     terms_text(study='study: "a\\u202eb"'): "control character U+202E is not allowed",
     terms_text(holder='holder: {dataset: "h\\x07", id: number}'): "control character U+0007 is not allowed",
     terms_text(ids="ids: float"): "type of the ids must be integer or text; received 'float'",
-    terms_text(ids="ids: [integer]"): "type of the ids is one word or text",
+    terms_text(ids="ids: [integer]"): "type of the ids must be one word or text",
     terms_text(people="people: 0"): "people must be a whole number from 1",
     terms_text(people="people: many"): "people must be a plain decimal number; received 'many'",
     terms_text(policy="policy: {belief: 1}"): "belief must be below 1",
     terms_text(policy="policy: {belief: 0.4}"): "belief must be above the prior",
     terms_text(policy="policy: {belief: .nan}"): "belief must be a plain finite decimal number",
     terms_text(policy="policy: high"): "policy must be a mapping with the keys belief, prior",
-    terms_text(scales="scales: []"): "scales are a list",
-    terms_text(scales="scales: [10, 10]"): "scales are named once",
+    terms_text(scales="scales: []"): "scales must be a list",
+    terms_text(scales="scales: [10, 10]"): "scales must each be named once",
     terms_text(scales="scales: [-1]"): "scale must be a whole number from 1 to 65,535",
     terms_text(scales="scales: [7, 11, 13, 17, 19, 23]"): "choose a smaller common multiple",
     terms_text(kinds="kinds: [groups]"): "at least one kind beside groups",
@@ -89,7 +89,7 @@ WRONG = {
     terms_text().replace(TONGUE, f"{TONGUE}    weight: {{column: weight, most: 0}}\n"): "weight must be positive",
     terms_text(quota="quota: -1"): "quota must be a whole number",
     terms_text(largest_sample="largest_sample: 5"): "nothing may depend on its size",
-    terms_text(expires="expires: 2099-02-30"): "expires '2099-02-30' is no day",
+    terms_text(expires="expires: 2099-02-30"): "expires '2099-02-30' is not a day",
     terms_text(expires="expires: tomorrow"): "expires 'tomorrow' must be day",
     terms_text(expires="expires: 9999-12-31"): "has no day after it",
     terms_text(unit="unit: village"): "unit must be person, household",
@@ -153,7 +153,7 @@ def test_keys_of_another_office_are_refused(three: list[Office], tmp_path: Path)
         kept = (three[0].folder / file).read_bytes()
         for wrong in (b"", b"junk", (three[1].folder / file).read_bytes()):
             (three[0].folder / file).write_bytes(wrong)
-            with pytest.raises(Refused, match="is missing or not the key"):
+            with pytest.raises(Refused, match="is missing, or is not the key"):
                 open_office(three[0].folder)
         (three[0].folder / file).write_bytes(kept)
     assert open_office(three[0].folder).public == three[0].public

@@ -65,7 +65,7 @@ def test_several_rows_have_a_table_for_what_belongs_together(banded: Release) ->
 def test_what_is_over_nobody_is_a_dash(banded: Release) -> None:
     rates = plain(banded, "en").split("\n\n")[3]
     assert rates.split("\n")[3].split()[1:3] == ["–", "–"]
-    assert "A ratio is – where the interval of what it is over reaches 0." in plain(banded, "en")
+    assert "A ratio is shown as – where the interval of its denominator reaches 0." in plain(banded, "en")
 
 
 @pytest.mark.parametrize(

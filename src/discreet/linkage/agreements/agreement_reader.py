@@ -61,7 +61,7 @@ def require_writable(terms: AgreementTerms) -> None:
     }
     named = {key: value for key, value in written.items() if value is not None}
     if parse_terms(json.dumps(named), file="agreement") != terms:
-        raise AgreementInvalid(file="agreement", problems=[say("it says what no file could say")])
+        raise AgreementInvalid(file="agreement", problems=[say("it says something that no file of terms could say")])
 
 
 def _written(item: Mapping[str, Any]) -> dict[str, Any]:
@@ -140,7 +140,7 @@ def _day(reader: SchemaReader, found: Record) -> date | None:
     try:
         return date.fromisoformat(found["expires"])
     except ValueError:
-        reader.note(found.nodes["expires"].line, say("expires '{day}' is no day", day=found["expires"]))
+        reader.note(found.nodes["expires"].line, say("expires '{day}' is not a day", day=found["expires"]))
         return None
 
 

@@ -143,7 +143,7 @@ def open_office(folder: AnyPath) -> Office:
         if not isinstance(key, kind) or key.public_key().public_bytes(*raw).hex() != shown:
             raise Refused(
                 say(
-                    "'{file}' in '{folder}' is missing or not the key that '{office}' tells of. Restore it from a "
+                    "'{file}' in '{folder}' is missing, or is not the key that '{office}' names. Restore it from a "
                     "copy.",
                     file=file,
                     folder=folder,

@@ -51,7 +51,7 @@ def register(linked: CommandGroup) -> None:
 
 def linked_init(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The terms to write, in YAML.")],
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a file that is there.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing file.")] = False,
     workspace: UnusedWorkspace = None,
 ) -> None:
     """Draft the terms of an agreement, every key explained. As drafted they fit the files of `sample linked`."""

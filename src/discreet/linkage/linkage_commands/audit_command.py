@@ -33,11 +33,11 @@ def linked_audit(
     scale: Annotated[int, typer.Option(metavar="B", help="Laplace scale of each count.")] = 30,
     belief: Annotated[str, typer.Option(metavar="P", help="The belief that accounts allow from even odds.")] = "0.8",
     runs: Annotated[int, typer.Option(metavar="N", help="Attacks in each of the two worlds.")] = 8_000,
-    seed: Annotated[int | None, typer.Option(metavar="N", help="For the same runs again.")] = None,
+    seed: Annotated[int | None, typer.Option(metavar="N", help="A seed, for the same runs again.")] = None,
     output: FormatOption = Format.TABLE,
     workspace: UnusedWorkspace = None,
 ) -> None:
-    """Attack accounts and noise as they count, without rows of anybody: what is shown with accounts and without."""
+    """Attack accounts and noise as they run, without anyone's rows: what is revealed with and without accounts."""
     from discreet.errors import ParameterInvalid
     from discreet.linkage.attack_audit import audit_attack
 
@@ -84,9 +84,11 @@ def _show(found: "AttackAudit") -> None:
         scale=found.scale,
         epsilon=tell_number(found.epsilon, language(), decimals=places),
     )
-    verdict = say("No run shows more than that with accounts. Passing is no proof: docs/proofs/linked.md has it.")
+    verdict = say(
+        "With accounts, no run shows more than that. Passing is not a proof: the proof is in docs/proofs/linked.md."
+    )
     if found.refuted:
-        verdict = say("With accounts more than that is shown: they do not keep their promise.")
+        verdict = say("With accounts, runs show more than that: the accounts do not keep their promise.")
     show_table(
         say(
             "Asking again and again for a sample with one more person, {runs:,} times in each of two worlds",

@@ -59,7 +59,7 @@ def linked_tradeoff(
     queries: Annotated[int | None, typer.Option(metavar="N", help="How often one person may be counted.")] = None,
     people: Annotated[int, typer.Option(metavar="N", help="People in the registry.")] = 10_000_000,
     sample: Annotated[int, typer.Option(metavar="N", help="People in a sample.")] = 10_000,
-    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Draw it there, as SVG.")] = None,
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Write the figures to this folder, as SVG.")] = None,
     output: FormatOption = Format.TABLE,
     workspace: UnusedWorkspace = None,
 ) -> None:
@@ -140,7 +140,7 @@ def _show(found: "Tradeoff") -> None:
         say("requests"),
         say("right guesses"),
         say("with accounts"),
-        say("belief, 1 in 1,000"),
+        say("belief, 1 time in 1,000"),
         say("with accounts"),
     )
     show_table(

@@ -45,7 +45,9 @@ def register(linked: CommandGroup) -> None:
 
 
 def linked_status(
-    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page there, to open in a browser.")] = None,
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a page to this file, to open in a browser.")
+    ] = None,
     office: OfficeOption = Path(),
     study: StudyOption = None,
     custodian: Custodian = False,

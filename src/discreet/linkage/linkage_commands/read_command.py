@@ -51,7 +51,10 @@ def linked_read(
     out: OutOption = None,
     output: ReleaseFormatOption = None,
 ) -> None:
-    """Read an answer: counts, shares, rates and distributions with intervals. Nothing is charged; again is the same."""
+    """Read an answer: counts, shares, rates and distributions with intervals.
+
+    Nothing is charged, and reading it again shows the same.
+    """
     from discreet.cli import choose_format, deliver
     from discreet.linkage.envelopes import Role
     from discreet.linkage.linked_release import publish_answer

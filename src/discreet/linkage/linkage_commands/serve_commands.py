@@ -32,12 +32,14 @@ def linked_serve(
         str | None, typer.Option(metavar="NAME", help="What this office must be: researcher, holder or registry.")
     ] = None,
     host: Annotated[str, typer.Option(metavar="ADDRESS", help="Where to listen.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(metavar="N", min=0, max=65_535, help="On which port; 0: any free one.")] = 8520,
+    port: Annotated[
+        int, typer.Option(metavar="N", min=0, max=65_535, help="The port to listen on; 0: any free one.")
+    ] = 8520,
     behind_proxy: Annotated[
         bool, typer.Option("--behind-proxy", help="Allow an address that other machines reach. TLS is the proxy's.")
     ] = False,
     approve: Annotated[
-        bool, typer.Option("--approve", help="Holder: draw every request as it comes. Else a person draws it.")
+        bool, typer.Option("--approve", help="Holder: draw every request as it comes. Otherwise a person draws it.")
     ] = False,
     to_registry: Annotated[str | None, typer.Option(metavar="URL", help="Holder: where samples are sent.")] = None,
     to_researcher: Annotated[
@@ -47,7 +49,7 @@ def linked_serve(
 ) -> None:
     """Take part in a study by network, until Ctrl-C: receive envelopes, draw or count, send on what comes of it.
 
-    What was received is kept, and a restart goes on with it. Answers leave at times fixed by the request's.
+    What was received is kept, and a restart goes on with it. Answers leave at times fixed by when a request was made.
     """
     from discreet.linkage.envelopes import Role, tell_role
     from discreet.linkage.office_network.couriers import check_url
@@ -80,7 +82,7 @@ def linked_serve(
 
 
 def linked_send(
-    envelope: Annotated[Path, typer.Argument(metavar="ENVELOPE", help="What another office is to have.")],
+    envelope: Annotated[Path, typer.Argument(metavar="ENVELOPE", help="The envelope to send, a file.")],
     to: Annotated[str, typer.Option(metavar="URL", help="Where that office listens.")],
     workspace: UnusedWorkspace = None,
 ) -> None:

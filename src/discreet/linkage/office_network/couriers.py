@@ -43,9 +43,7 @@ def send_envelope(url: str, data: bytes) -> None:
     if status is None:
         raise unreachable(url)
     if status == http.HTTPStatus.CONFLICT:
-        raise RequestConflict(
-            say("that office has other bytes under this request. Ask anew, under a request of its own.")
-        )
+        raise RequestConflict(say("that office already has other bytes for this request. Make a new request."))
     if status != http.HTTPStatus.ACCEPTED:
         raise Refused(
             say("that office did not take the envelope ({status}). Ask it why.", status=status), status=status

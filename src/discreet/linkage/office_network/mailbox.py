@@ -95,9 +95,7 @@ class Mailbox:
             except FileExistsError:
                 known = _read_head(path) or {"digest": digest}  # gone meanwhile: it was settled
         if not hmac.compare_digest(str(known["digest"]), digest):
-            raise RequestConflict(
-                say("other bytes came under this request before. Ask anew, under a request of its own.")
-            )
+            raise RequestConflict(say("other bytes came for this request before. Make a new request."))
 
     def waiting(self, kind: EnvelopeKind) -> tuple[str, ...]:
         """Requests with an envelope that nothing was done with, in the order of their ids."""

@@ -93,7 +93,8 @@ def tell_write_off(title: str, done: WrittenOff, cap: int) -> str:
     """What now stands in the place of lost accounts."""
     if done.all:
         return say(
-            "{title}: the ledger may lack requests, so every account is used up. Close the study and agree anew.",
+            "{title}: requests may be missing from the ledger, so every account counts as used up. Close the study "
+            "and agree anew.",
             title=title,
         )
     return say(

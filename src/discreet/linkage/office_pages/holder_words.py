@@ -56,8 +56,8 @@ def tell_holder(status: HolderStatus) -> Iterator[OfficeSection]:
 
 def _sent_rule(custodian: bool) -> tuple[str, ...]:
     rule = say(
-        "For each request the registry gets pseudonyms, their masked groups and the sealed ticket; the "
-        "researcher gets the meaning of the groups, and nothing where there is one."
+        "For each request the registry gets pseudonyms, their masked groups and the sealed ticket; the researcher "
+        "gets the meaning of the groups, or nothing if there is only one."
     )
     more = say("Numbers drawn depend on your rows: --custodian shows them, and is logged.")
     return (rule,) if custodian else (rule, more)
@@ -106,7 +106,7 @@ def _waiting(status: HolderStatus) -> OfficeSection:
         if item.look is not None
     )
     refused = tuple(
-        say("{request} cannot be drawn for: {problem}", request=item.request[:SHORT], problem=item.problem)
+        say("nothing can be drawn for {request}: {problem}", request=item.request[:SHORT], problem=item.problem)
         for item in status.waiting
         if item.problem is not None
     )
@@ -131,7 +131,7 @@ def _drawn(status: HolderStatus) -> OfficeSection:
     for item in status.drawn:
         draws.setdefault(item.draw, []).append(item.look.request[:SHORT])
     same = tuple(
-        say("{names} asked for one and the same draw: the same people, by the same coins.", names=say_list(names))
+        say("{names} asked for the same draw, and got the same people.", names=say_list(names))
         for names in draws.values()
         if len(names) > 1
     )

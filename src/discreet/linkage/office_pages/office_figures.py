@@ -60,14 +60,14 @@ def draw_prices(prices: Sequence[LinkedPrice]) -> Drawn:
         keys.append(ChartKey(say("; ").join(sorts), look, KeySample.POINT))
     across = _log_axis([price.times for price in drawn])
     up = _log_axis([float(price.half_width) for price in drawn])
-    title = say("The less noise, the fewer times")
+    title = say("The less noise, the fewer counts")
     sentence = say(
         "Half of the 95% interval of a number, against how often one person can be counted at that "
         "price, for each scale of the menu. Both grow with the scale: twice the noise, twice as many "
         "counts."
     )
     panel = PlotPanel(
-        ChartAxis(across.low, across.high, across.ticks, across.kind, say("times one person")),
+        ChartAxis(across.low, across.high, across.ticks, across.kind, say("counts of one person")),
         up,
         tuple(marks),
         title="±",

@@ -181,7 +181,7 @@ def _counted(status: RegistryStatus) -> OfficeSection:
             )
         )
     if status.waiting:
-        sentences.append(say("Samples that wait to be counted: {waiting}.", waiting=status.waiting))
+        sentences.append(say("Samples waiting to be counted: {waiting}.", waiting=status.waiting))
     columns = (
         (say("request"), "left"),
         (say("charged (UTC)"), "left"),

@@ -32,10 +32,10 @@ def tell_researcher(status: ResearcherStatus) -> Iterator[OfficeSection]:
         say("Before you ask: cost and precision"),
         sentences=(
             say(
-                "A request is charged to the account of everybody in its sample. Whoever has no room left is "
-                "left out of the count without a word."
+                "A request is charged to the account of everybody in its sample. Whoever has no room left is left out "
+                "of the count, and nothing says so."
             ),
-            say("± is half of the 95% interval: each number lies within it of the true one in 95 of 100 answers."),
+            say("± is half of the 95% interval: in 95 of 100 answers, each number lies within it of the true one."),
         ),
         tables=(_price_table(status, several=len(families) > 3),),
         figures=(draw_prices(status.prices),),
@@ -61,7 +61,7 @@ def tell_researcher(status: ResearcherStatus) -> Iterator[OfficeSection]:
             OfficeTable(
                 (
                     (say("believed before"), "right"),
-                    (say("at most after"), "right"),
+                    (say("believed after, at most"), "right"),
                 ),
                 tuple((tell_share(prior), tell_percent(belief)) for prior, belief in status.beliefs),
             ),
@@ -76,7 +76,7 @@ def _price_table(status: ResearcherStatus, *, several: bool) -> OfficeTable:
         (say("scale"), "right"),
         (say("parts"), "right"),
         (say("share of an account"), "right"),
-        (say("one person, times"), "right"),
+        (say("counts per person"), "right"),
         ("±", "right"),
     )
     return OfficeTable(columns, tuple(_price_row(status, price, several) for price in status.prices))

@@ -143,7 +143,7 @@ class AccountBook:
         known = self._ledger.find_use(self._reservation, request=use.request)
         if known is not None:
             if (known.question, known.sample) != (use.question, use.sample):
-                raise RequestConflict(say("other bytes came under this request before. Ask anew."))
+                raise RequestConflict(say("other bytes came for this request before. Make a new request."))
             return self.resume(known)
         counted, after = self.accounts.price(units, use.charge, members=members)
         kept = units[counted]
@@ -216,7 +216,7 @@ class AccountBook:
             known = ledger.reservation(population, reservation)
             if known is None or known.closed:
                 raise Refused(
-                    say("these accounts are closed. Nothing more is counted with them, and nothing is to mend.")
+                    say("these accounts are closed. Nothing more is counted with them, and nothing needs repair.")
                 )
             uses, key = ledger.list_uses(reservation), _keep_key(folder)
             since, counters = _known_counters(folder, uses, key, units)

@@ -174,7 +174,9 @@ class HolderDesk:
         question = self._question(found, plan, dataset)
         noted = self.study.noted(found.request)
         if noted is not None and noted["envelope"] != opened.digest:
-            raise RequestConflict(say("other bytes came under this request before. The researcher must ask anew."))
+            raise RequestConflict(
+                say("other bytes came for this request before. The researcher must make a new request.")
+            )
         if noted is not None and noted["question"] != question:
             raise Refused(say("the data have changed since this request was drawn. The researcher must ask anew."))
         if noted is None:

@@ -91,7 +91,7 @@ def read_pairs(path: Path, *, columns: tuple[str, str], kinds: tuple[IdType, IdT
     try:
         if not path.is_file():
             raise PathInvalid(
-                say("the {sort} '{path}' is not there or is no file.", sort=sort, path=path), path=str(path)
+                say("the {sort} '{path}' does not exist or is not a file.", sort=sort, path=path), path=str(path)
             )
         options = csv.ConvertOptions(include_columns=list(columns), column_types=dict.fromkeys(columns, pa.string()))
         table = csv.read_csv(path, convert_options=options)

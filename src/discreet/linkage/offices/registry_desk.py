@@ -310,7 +310,7 @@ class RegistryDesk:
 
 
 def conflict() -> RequestConflict:
-    return RequestConflict(say("other bytes came under this request before. Ask anew, under a request of its own."))
+    return RequestConflict(say("other bytes came for this request before. Make a new request."))
 
 
 def _once(places: NDArray[np.int64]) -> NDArray[np.int64]:

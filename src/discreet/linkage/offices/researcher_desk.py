@@ -91,7 +91,7 @@ class ResearcherDesk:
         if groups and (len(groups) > MOST_GROUPS or len({group.name for group in groups}) < len(groups)):
             raise ParameterInvalid(
                 parameter="group",
-                rule=say("are at most {most}, of different names", most=MOST_GROUPS),
+                rule=say("must be at most {most}, with different names", most=MOST_GROUPS),
                 given="",
             )
         wanted = tuple(groups) or (AskedGroup("all", None, rate),)
@@ -99,7 +99,7 @@ class ResearcherDesk:
         if cells > MOST_ANSWERED:
             raise ParameterInvalid(
                 parameter="group",
-                rule=say("with its cells must be at most {most}", most=MOST_ANSWERED),
+                rule=say("must have at most {most} cells in all", most=MOST_ANSWERED),
                 given=str(cells),
             )
         for condition in (where, *(group.where for group in wanted)):
