@@ -42,7 +42,7 @@ def test_the_report_is_made_and_made_anew(run: Run, tmp_path: Path) -> None:
     done = run("study", "run", "study.yaml", "--out", "out", "--format", "json").json()
     report = tmp_path / done["report"]
     assert report.name == "report.html"
-    assert any("central keeps counts" in line for line in done["verdict"])
+    assert any("central gives counts" in line for line in done["verdict"])
     report.unlink()
     assert run("study", "report", "out").out == f"wrote {Path('out', 'report.html')}\n"
     assert report.is_file()

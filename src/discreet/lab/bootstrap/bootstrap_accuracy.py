@@ -181,7 +181,7 @@ def _worth(mean: float, against: int, *, helps: bool, statistic: TableKind) -> s
     if statistic is TableKind.COUNT:
         return say(
             "For counts differential privacy needs no more noise than this: release the table with --method dp, which "
-            "protects everybody and may say its noise."
+            "protects everybody and may state its noise."
         )
     if not helps:
         return say(
@@ -191,8 +191,8 @@ def _worth(mean: float, against: int, *, helps: bool, statistic: TableKind) -> s
         )
     return say(
         "Differential privacy with the card's bounds has scale {scale} at epsilon 1; bootstrap is {times:.3g} times "
-        "less noisy on average, if that is worth a promise to nobody outside the data. Tighter bounds in the card may "
-        "give the same and keep the proof.",
+        "less noisy on average, but promises nothing to people outside the data. Tighter bounds in the card may give "
+        "the same and keep the proof.",
         scale=_number(against),
         times=against / mean,
     )

@@ -99,7 +99,7 @@ def check_table(
             Speaks.ASK,
         ),
         CheckItem(
-            say("Are figures this far off good enough?"),
+            say("Are figures this far from the truth good enough?"),
             say(
                 "With probability {probability} none is off by more than {steps:,} steps.",
                 probability=text(1 - outlook.gamma),

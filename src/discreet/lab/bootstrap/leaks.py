@@ -69,8 +69,8 @@ _WORDS: Final = {
         "has no less noise than any other."
     ),
     LeakKind.EVERYBODY: Phrase(
-        "every row of the data is there. The paper releases such a count exactly, which tells that everybody has the "
-        "property; here it has no less noise than any other cell."
+        "every row of the data is there. The paper releases such a count exactly, which reveals that everybody has "
+        "the property; here it has no less noise than any other cell."
     ),
     LeakKind.ONE_PERSON: Phrase(
         "one row is there, so what is said of the cell is said of one person, and V is 0. With public membership the "
@@ -133,7 +133,7 @@ def _always() -> Iterator[Leak]:
         (),
         say(
             "Nobody outside the data, or outside a declared pool, is protected. A person with a larger value than all "
-            "others who joins the data later is seen by the change of the noise and of the total."
+            "others who joins the data later shows in the change of the noise and of the total."
         ),
     )
 
@@ -150,7 +150,7 @@ def require_silent(release: Mapping[str, object]) -> None:
     for path in _telling(release, ""):
         raise Refused(
             say(
-                "a bootstrap release never shows its noise, because that tells single rows: field '{path}' is "
+                "a bootstrap release never shows its noise, because the noise reveals single rows: field '{path}' is "
                 "not allowed. Leave it out; the custodian sees it with 'discreet lab examine'.",
                 path=path,
             ),

@@ -65,7 +65,7 @@ def read_pool(file: Path, card: Card, plan: Plan, workspace: Workspace, *, kind:
             raise FileRefused(
                 say(
                     "'{name}' needs one row for each individual, each with its own '{column}': some have none or "
-                    "share one. Number them, and nothing was released.",
+                    "share one. Number them. Nothing was released.",
                     name=file.name,
                     column=card.unit.column,
                 ),

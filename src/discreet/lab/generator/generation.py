@@ -199,7 +199,7 @@ def _require_charge(dataset: Dataset, shelved: Shelved, ledger: Ledger) -> None:
     if stored is None or stored.answer != word_answer(origin.model_sha256):
         raise Refused(
             say(
-                "the ledger has no charge for model '{name}' of '{dataset}', so nothing bounds what its rows tell. "
+                "the ledger has no charge for model '{name}' of '{dataset}', so nothing bounds what its rows reveal. "
                 "Train it here, with --private. Nothing was released.",
                 name=shelved.name,
                 dataset=dataset.name,

@@ -122,9 +122,7 @@ def inspect(
 ) -> Inspection:
     """Compare sets of generated rows with the real ones. `random` draws the baseline."""
     if not len(real) or not all(len(rows) for rows in generated.values()):
-        raise Refused(
-            say("rows that are compared are at least one on each side. Sample some, or add a file with rows.")
-        )
+        raise Refused(say("a comparison needs at least one row on each side. Sample some, or add a file with rows."))
     if any(_units(rows) != _units(real) for rows in generated.values()):
         raise Refused(
             say(

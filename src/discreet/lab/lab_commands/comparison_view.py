@@ -42,7 +42,7 @@ def show_comparison(done: MethodsComparison) -> None:
         say("changed"),
         say("hidden"),
         say("recovered"),
-        say("named"),
+        say("guessed right"),
         say("ceiling"),
     )
     sides = ("left", *("right",) * 7)

@@ -56,13 +56,15 @@ def train(
     dataset: DatasetArgument,
     epochs: Annotated[
         int | None,
-        typer.Option(metavar="N", help="How often the rows are gone through. Default: 300, and 60 with --private."),
+        typer.Option(metavar="N", help="Passes over the rows. Default: 300, and 60 with --private."),
     ] = None,
     name: NameOption = "default",
     patience: Annotated[
-        int | None, typer.Option(metavar="N", help="Stop early after so many epochs without gain. Default: never.")
+        int | None, typer.Option(metavar="N", help="Stop early after this many epochs without gain. Default: never.")
     ] = None,
-    seed: Annotated[int | None, typer.Option(metavar="N", help="For the same model again; not with --private.")] = None,
+    seed: Annotated[
+        int | None, typer.Option(metavar="N", help="A seed, to train the same model again; not with --private.")
+    ] = None,
     private: Annotated[
         bool, typer.Option("--private", help="With differential privacy: charged first, and its samples are proven.")
     ] = False,
@@ -134,7 +136,7 @@ def train(
                 progress=phrase,
             )
     except KeyboardInterrupt:
-        show_note(say("Interrupted. No model was stored; one of that name from before still is."))
+        show_note(say("Interrupted. No new model was stored; an earlier one of that name is kept."))
         raise typer.Exit(_INTERRUPTED) from None
     _show_trained(model, output)
 
@@ -198,8 +200,8 @@ def inspect(
 ) -> None:
     """Compare generated rows with the real ones, column by column and in pairs. For the custodian.
 
-    Cardinality, uniqueness, ranges and missing shares; how like each column's shape is; whether columns still go
-    together, beside columns that are drawn independently.
+    Cardinality, uniqueness, ranges and missing shares; how similar the shape of each column is; whether columns still
+    go together, compared with columns that are drawn independently.
     """
     from discreet.cli import open_session
     from discreet.lab.generator.generation import inspect_model
@@ -278,7 +280,8 @@ def _confirm_charge(charge: "Guarantee") -> bool:
     from discreet.lab.lab_commands.promise_words import say_kept_guarantee
 
     asked = say(
-        "Training will be charged {charge}, whatever comes of it. Train?", charge=say_kept_guarantee(str(charge))
+        "The budget will be charged {charge} for training, whatever comes of it. Train?",
+        charge=say_kept_guarantee(str(charge)),
     )
     return confirm_at_terminal(asked)
 
@@ -367,7 +370,7 @@ def _show_inspection(dataset: str, found: "Inspection") -> None:
     ]
     scored = (say("rows"), say("column shapes"), say("correlations"), say("pairs"))
     heads = [(say("set"), "left"), *((head, "right") for head in scored)]
-    footer = [say("1 is best. Pairs are of numbers; those with a column that does not vary are left out.")]
+    footer = [say("1 is best. Pairs are of number columns; those with a column that does not vary are left out.")]
     show_table("\n" + say("How like the real rows they are"), heads, whole, footer=footer)
 
 

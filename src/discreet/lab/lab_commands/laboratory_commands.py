@@ -94,9 +94,9 @@ def register(app: CommandGroup) -> None:
 def compare(
     request: "TableRequest",
     epsilon: Annotated[
-        str, typer.Option(metavar="E", help="Compared at this epsilon, at a fourth and at four times of it.")
+        str, typer.Option(metavar="E", help="Compared at this epsilon, at a quarter of it and at four times it.")
     ] = "0.5",
-    trials: Annotated[int, typer.Option(metavar="N", help="People planted in the attack.")] = 200,
+    trials: Annotated[int, typer.Option(metavar="N", help="People on whom the attack is tried.")] = 200,
     custodian: Custodian = False,
     analyst: AnalystOption = None,
     workspace: WorkspaceOption = None,

@@ -36,9 +36,7 @@ def register(app: CommandGroup) -> None:
 def sensitivity(
     sql: Annotated[str, typer.Argument(metavar="SQL", help="One aggregate without groups: SELECT AVG(x) FROM …")],
     epsilon: Annotated[str, typer.Option(metavar="E", help="The epsilon that each strategy would answer at.")],
-    delta: Annotated[
-        str, typer.Option(metavar="D", help="The delta of smooth and elastic, which cannot do without.")
-    ] = "1e-6",
+    delta: Annotated[str, typer.Option(metavar="D", help="The delta of smooth and elastic, which both need.")] = "1e-6",
     custodian: Annotated[
         bool,
         typer.Option("--custodian", help="Draw every strategy on the rows: sensitivity, realised error, time. Logged."),
@@ -55,7 +53,7 @@ def sensitivity(
     ] = 100_000,
     assume: Annotated[
         str | None,
-        typer.Option(metavar="n=COUNT", help="Take this count for granted where an expected error needs it."),
+        typer.Option(metavar="n=COUNT", help="Assume this count where an expected error needs it."),
     ] = None,
     workspace: WorkspaceOption = None,
     output: FormatOption = Format.TABLE,

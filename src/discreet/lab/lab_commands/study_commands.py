@@ -48,7 +48,7 @@ def init(
         tuple[Path, Path] | None,
         typer.Option(metavar="CARD FILE", help="Study this file, as its card describes it.", show_default=False),
     ] = None,
-    sample: Annotated[bool, typer.Option("--sample", help="Study the sample survey; so it is by default.")] = False,
+    sample: Annotated[bool, typer.Option("--sample", help="Study the sample survey (the default).")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a file of that name.")] = False,
     workspace: UnusedWorkspace = None,
 ) -> None:
@@ -74,7 +74,10 @@ def run(
     file: Annotated[Path, typer.Argument(metavar="STUDY.yaml", help="The study (docs/study.md).")],
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="The folder of its results; new, or its own.")],
     jobs: Annotated[
-        int | None, typer.Option(metavar="N", help="Processes; the results are the same for any. Default: the cores.")
+        int | None,
+        typer.Option(
+            metavar="N", help="How many processes; the results are the same with any number. Default: the cores."
+        ),
     ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace another study in the folder.")] = False,
     no_report: Annotated[bool, typer.Option("--no-report", help="Tables only, no figures and no report.")] = False,

@@ -135,7 +135,9 @@ def _foresee(name: str, query: ComparedQuery, assumed: Mapping[str, ExactLike] |
         rows = query.plain.unit_rows if query.plain.aggregate in {AggregateKind.COUNT, AggregateKind.SUM} else 1
         return ContestLine(name, guarantee, expected=float(WIDTH * rows / Fraction(query.epsilon)))
     if name == "private-bounds":
-        return ContestLine(name, guarantee, told=say("its noise follows from the bounds found, told with the answer"))
+        return ContestLine(
+            name, guarantee, told=say("its noise follows from the bounds found, which are given with the answer")
+        )
     return ContestLine(name, guarantee, told=str(_SCALED) if name in {"smooth", "elastic"} else _opt_in(query))
 
 
@@ -191,7 +193,7 @@ def _foresee_public(
 
 def _opt_in(query: ComparedQuery) -> str:
     if "generated" in query.card.allow:
-        return say("its noise follows the rows, and tells about them")
+        return say("its noise follows the rows, and reveals something about them")
     return say("not permitted: the card does not say `allow: [generated]`")
 
 

@@ -82,9 +82,16 @@ class ControlledRounding:
         figures: dict[Margin, Figures] = {margin: keep_keys(cells, margin) for margin in margins if cells is not None}
         exact, base = len(holdings.layout.sizes) <= 2, holdings.in_units(self.base)
         if cells is not None:
-            did = say("Cells and margins become multiples of {base:,} beside them that add up.", base=base)
+            did = say(
+                "Every cell and margin becomes an adjacent multiple of {base:,}, and the table still adds up.",
+                base=base,
+            )
         else:
-            did = say("Cells and margins would become multiples of {base:,} beside them that add up.", base=base)
+            did = say(
+                "Every cell and margin would become an adjacent multiple of {base:,}, and the table would still "
+                "add up.",
+                base=base,
+            )
         did = f"{did} {_ENDINGS[search]}"
         if not exact:
             limit = say("With more than two keys the search is limited to {seconds:g} s.", seconds=self.seconds)

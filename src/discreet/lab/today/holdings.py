@@ -184,7 +184,7 @@ class Holdings:
         theirs = np.flatnonzero((self.contributions[:, 0] == flat) & (self.contributions[:, 1] == person.value))
         if not theirs.size:
             raise ParameterInvalid(
-                parameter=Phrase("the person"), rule=say("must be in the table"), given=say("nobody like that")
+                parameter=Phrase("the person"), rule=say("must be in the table"), given=say("a person who is not in it")
             )
         rows = self.contributions.copy()
         rows[theirs[0], 2] -= 1

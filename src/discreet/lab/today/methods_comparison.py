@@ -90,7 +90,7 @@ class MethodLine:
             return say("{title}: {did} There is nothing to attack.", title=self.title, did=self.did)
         done = self.attack
         said = say(
-            "{title}: {did} Of {trials} people {sure} were recovered beyond doubt and {right} named rightly "
+            "{title}: {did} Of {trials} people {sure} were recovered beyond doubt and {right} guessed right "
             "({rate:.0%}; interval {low:.0%} to {high:.0%}).",
             title=self.title,
             did=self.did,
@@ -103,7 +103,7 @@ class MethodLine:
         )
         if done.ceiling is None:
             return said
-        bound = say("On average no attack can name more than {ceiling:.1%}.", ceiling=done.ceiling)
+        bound = say("On average no attack can guess more than {ceiling:.1%} right.", ceiling=done.ceiling)
         return f"{said} {bound}"
 
     def to_dict(self) -> dict[str, object]:
@@ -159,7 +159,8 @@ class MethodsComparison:
         )
         if self.base_rate is not None:
             yield say(
-                "Naming the most common category, without any table, is right for {rate:.0%}.", rate=self.base_rate
+                "Guessing the most common category, without any table, is right in {rate:.0%} of cases.",
+                rate=self.base_rate,
             )
         yield from self.notes
         yield from (line.sentence() for line in self.lines)

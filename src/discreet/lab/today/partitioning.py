@@ -42,8 +42,8 @@ class Partitioning:
         return Published(
             method="partitioning",
             did=say(
-                "Cells are joined along {name} to groups of at least {least} people, {joined} of them of several "
-                "cells; figures of whole groups are exact, others are refused.",
+                "Cells are joined along {name} into groups of at least {least} people; {joined} of the groups have "
+                "several cells. Figures of whole groups are exact, others are refused.",
                 name=name,
                 least=self.least,
                 joined=joined,

@@ -35,7 +35,7 @@ class SystematicRounding:
             lambda figures: (2 * figures + self.base) // (2 * self.base) * self.base,
             method="systematic rounding",
             did=say(
-                "Every cell and margin is rounded to the nearest multiple of {base:,}, each for itself.",
+                "Every cell and margin is rounded to the nearest multiple of {base:,}, each separately.",
                 base=holdings.in_units(self.base),
             ),
             base=self.base,
@@ -67,7 +67,7 @@ class RandomRounding:
             round_at_random,
             method="random rounding",
             did=say(
-                "Every cell and margin is rounded at random to a multiple of {base:,} beside it, each for itself.",
+                "Every cell and margin is rounded at random to an adjacent multiple of {base:,}, each separately.",
                 base=holdings.in_units(self.base),
             ),
             base=self.base,

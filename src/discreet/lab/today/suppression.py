@@ -63,7 +63,7 @@ class Suppression:
         audited = self._complete(holdings, unsafe, hidden)
         first, all_hidden = (sum(int(mask.sum()) for mask in masks.values()) for masks in (unsafe, hidden))
         done = say(
-            "So many are hidden for their own sake: {first}; so that no sum gives them away: {more} more. The rest is "
+            "Hidden for their own sake: {first}; hidden so that no sum gives those away: {more} more. The rest is "
             "exact.",
             first=first,
             more=all_hidden - first,

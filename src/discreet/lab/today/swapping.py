@@ -59,8 +59,8 @@ class RecordSwapping:
         traded, percent = holdings.name(self.exchanged), 100 * self.share
         if matched:
             did = say(
-                "{percent:g}% of the people trade their {traded} with others, who agree on {matched}; the table of the "
-                "traded file is exact, and figures that do not keep {traded} are as held.",
+                "{percent:g}% of the people trade their {traded} with others who agree on {matched}; the table of the "
+                "traded file is exact, and figures without {traded} are unchanged.",
                 percent=percent,
                 traded=traded,
                 matched=", ".join(map(holdings.name, matched)),
@@ -68,7 +68,7 @@ class RecordSwapping:
         else:
             did = say(
                 "{percent:g}% of the people trade their {traded} with others, whoever they are; the table of the "
-                "traded file is exact, and figures that do not keep {traded} are as held.",
+                "traded file is exact, and figures without {traded} are unchanged.",
                 percent=percent,
                 traded=traded,
             )

@@ -71,7 +71,7 @@ def test_advice_for_the_farms(farms: Cells) -> None:
     assert advice.leave_out == (("share", "mixed"),)
     told = " ".join(advice.table)
     assert "share/mixed" in told
-    assert "promise to nobody outside the data" in told
+    assert "promises nothing to people outside the data" in told
     assert "(i) would be less noisy here" in advice.cells["owner", "high"]
 
 

@@ -199,7 +199,7 @@ def test_the_page_says_what_it_is_and_what_is_protected(page: str) -> None:
         "12 of 1,000 respondents",
         "Seed: 7",
         "study: smoking",
-        "Under central, naive local the guess is that without a report",
+        "Under central, naive local the guess is the same as without a report",
     ):
         assert words in page, words
 

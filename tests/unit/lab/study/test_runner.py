@@ -253,7 +253,7 @@ def test_folders_of_others_are_left_alone(tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "thesis.txt").write_text("mine", encoding="utf-8")
     for overwrite in (False, True):
-        with pytest.raises(PathInvalid, match="no study's"):
+        with pytest.raises(PathInvalid, match="do not belong to a study"):
             run(tmp_path, overwrite=overwrite)
     assert (tmp_path / "out" / "thesis.txt").read_text("utf-8") == "mine"
     (tmp_path / "file").write_text("x", encoding="utf-8")

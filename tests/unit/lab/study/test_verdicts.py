@@ -76,7 +76,7 @@ def test_sentences_follow_the_data() -> None:
     assert "off by 0.21% under central and 62% under local" in told[1]
     assert "No group drowns" in told[0]
     assert "under local 6 of 6 (Coast, Centre, West, East and 2 more)" in told[1]
-    assert "choose local: it is accurate enough, and respondents need trust nobody" in told[0]
+    assert "choose local: it is accurate enough, and respondents need not trust anybody" in told[0]
     assert "choose central: it alone is accurate enough" in told[1]
 
 
@@ -361,7 +361,7 @@ def test_the_summary_speaks_of_every_model_and_merges_equal_advice() -> None:
     }
     panels[NAIVE, 1.0] = _panel(1.0, theory=False, shift=500.0)
     told = summarise(_findings(_asked(panels)))
-    assert told[0].startswith("At ε = 1, in the typical group: central keeps counts to within 0.21%")
+    assert told[0].startswith("At ε = 1, in the typical group: central gives counts to within 0.21%")
     assert sum("choose" in sentence for sentence in told) == 1
     assert any(sentence.startswith("At ε = 0.5, 1 and 2 choose central") for sentence in told)
     assert any("local 60.0% (too seldom, 60.0% at ε = 1)" in sentence for sentence in told)
@@ -385,7 +385,7 @@ def test_a_category_that_nobody_has_is_no_error() -> None:
     empty = _asked({(CENTRAL, 1.0): _panel(1.0, truth=np.zeros(6))})
     good = _asked({(CENTRAL, 1.0): _panel(1.0)})
     told = summarise(_findings(good, empty))
-    assert told[0] == "At ε = 1, in the typical group: central keeps counts to within 0.21%."
+    assert told[0] == "At ε = 1, in the typical group: central gives counts to within 0.21%."
     assert "unknown" not in " ".join(told)
     assert "no group has a true value" in choose([empty], epsilon=1.0).why
     bad = _asked({(CENTRAL, 1.0): _panel(300.0)})

@@ -52,7 +52,7 @@ class StudyFolder:
         held = _held(path)
         if held is None and path.is_dir() and any(_foreign(path)):
             raise PathInvalid(
-                say("'{path}' holds files that are no study's. Name a new folder.", path=path), path=str(path)
+                say("'{path}' holds files that do not belong to a study. Name a new folder.", path=path), path=str(path)
             )
         if overwrite:
             folder._clear()

@@ -252,8 +252,10 @@ def _worst(every: Sequence[_Scores]) -> dict[tuple[str, str], _Score]:
 def _tell_reason(model: str, worst: _Scores, refused: Sequence[str], *, attacked: bool) -> str:
     if model == "local":
         if attacked:
-            return say("it is accurate enough, and respondents need trust nobody")
-        return say("it is accurate enough, and respondents need trust nobody; the study tried no linkage attack on it")
+            return say("it is accurate enough, and respondents need not trust anybody")
+        return say(
+            "it is accurate enough, and respondents need not trust anybody; the study tried no linkage attack on it"
+        )
     if refused:
         return say(
             "it is accurate enough, and it needs an office that may hold the true answers; {refused}",
@@ -288,7 +290,7 @@ def list_figures(labels: Sequence[str]) -> str:
 def _tell_shortfall(worst: _Scores, labels: Mapping[str, str]) -> str:
     best = min(worst, key=lambda key: (worst[key].error, key))
     if math.isinf(worst[best].error):
-        return say("no group has a true value to be held against, or an answer")
+        return say("no group has a true value to compare with, or an answer")
     facts = {"model": labels[best[1]], "error": percent(worst[best].error)}
     if worst[best].error <= GOOD and worst[best].blurred:
         return say(

@@ -70,14 +70,14 @@ def tell_needed(findings: Findings, epsilon: float) -> str:
         numbers = [_smallest(sizes, name, epsilon) for sizes in every]
         needed[name] = None if None in numbers else max(number for number in numbers if number is not None)
     lines = [
-        say("{model} no number studied", model=name)
+        say("{model} none of those studied", model=name)
         if n is None
         else say("{model} {respondents:,}", model=name, respondents=n)
         for name, n in needed.items()
     ]
     return say(
-        "Respondents that keep the typical error of every figure within {goal:.0%} at ε = {epsilon:g}, of those "
-        "studied: {models}.",
+        "Smallest number of respondents studied that keeps the typical error of every figure within {goal:.0%} at ε = "
+        "{epsilon:g}: {models}.",
         goal=GOOD,
         epsilon=epsilon,
         models=", ".join(lines),
@@ -206,7 +206,7 @@ def tell_hybrid(asked: Asked, lines: Sequence[HybridSweep], epsilon: float) -> s
         for line in lines
     ]
     return say(
-        "At ε = {epsilon:g}, over all groups together, the estimates lie off by {models} (mean of {runs} runs).",
+        "At ε = {epsilon:g}, over all groups together, the estimates are off by {models} (mean of {runs} runs).",
         epsilon=epsilon,
         models=say("; ").join(parts),
         runs=lines[0].runs,
@@ -223,7 +223,7 @@ def hybrid_table(asked: Asked, lines: Sequence[HybridSweep], epsilon: float) -> 
         errors, held = (dict(zip(line.shares, values, strict=True)) for values in (line.errors, line.coverage))
         rows.append([line.name, say("error"), *(tell_amount(errors.get(share, math.nan)) for share in shares)])
         rows.append(["", say("bias"), *(biases.get(share, NONE) for share in shares)])
-        rows.append(["", say("intervals that hold"), *(_share(held.get(share, math.nan)) for share in shares)])
+        rows.append(["", say("interval coverage"), *(_share(held.get(share, math.nan)) for share in shares)])
     head = [say("Who answers in clear"), "", *(say("{share:.0%} in clear", share=share) for share in shares)]
     caption = say(
         "{figure}: mean absolute error over groups, and bias of all groups together ± its standard error, at "

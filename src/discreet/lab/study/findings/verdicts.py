@@ -367,8 +367,8 @@ def _tell_commands(findings: Findings) -> str:
     if findings.hybrids:
         sentences.append(
             say(
-                "Hybrid collections (discreet local estimate --clear) are shown for comparison: who answers in clear "
-                "is not protected."
+                "Hybrid collections (discreet local estimate --clear) are shown for comparison: whoever answers in "
+                "clear is not protected."
             )
         )
     return " ".join(sentences)
@@ -379,7 +379,7 @@ def _tell_kept(asked: Sequence[Asked], epsilon: float) -> str:
     parts = []
     for label, kinds in typical_errors(asked, epsilon).items():
         kept = [_tell_within(kind, error) for kind, error in sorted(kinds.items())]
-        parts.append(say("{model} keeps {kinds}", model=label, kinds=say_list(kept)))
+        parts.append(say("{model} gives {kinds}", model=label, kinds=say_list(kept)))
     if not parts:
         return ""
     return say("At ε = {epsilon:g}, in the typical group: {models}.", epsilon=epsilon, models=say("; ").join(parts))
@@ -387,7 +387,7 @@ def _tell_kept(asked: Sequence[Asked], epsilon: float) -> str:
 
 def _tell_within(kind: str, error: float) -> str:
     if math.isinf(error):
-        return say("{kind} not at all", kind=name_kind(kind))
+        return say("no usable {kind}", kind=name_kind(kind))
     return say("{kind} to within {error}", kind=name_kind(kind), error=percent(error))
 
 
@@ -467,7 +467,7 @@ def _tell_link(setting: AdviceSetting) -> str:
         return ""
     name, epsilon = max(found, key=lambda key: (found[key].success - found[key].baseline, key[1]))
     return say(
-        "Who is recognised by the static columns has little protection from reports of {model} at ε = {epsilon:g}: "
+        "Anyone recognised by the static columns has little protection from reports of {model} at ε = {epsilon:g}: "
         "{risk}.",
         model=Series.called(name).label,
         epsilon=epsilon,

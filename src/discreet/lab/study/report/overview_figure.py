@@ -72,8 +72,8 @@ def overview_chart(findings: Findings) -> Chart | None:
         notes=" ".join(
             [
                 say(
-                    "In colour: the model that the study advises at that ε. Grey though accurate enough: another "
-                    "reason, told below. Arrows: errors beyond the scale."
+                    "In colour: the model that the study advises at that ε. Grey although accurate enough: the reason "
+                    "is given below. Arrows: errors beyond the scale."
                 ),
                 *_tell_left_out(findings, kinds),
             ]

@@ -130,7 +130,7 @@ def _head(epsilons: Iterable[float]) -> list[str]:
 
 def error_table(asked: Asked) -> Markup:
     """Mean absolute error over groups by model and ε: what theory expects, what the runs measured; coverage."""
-    head = [say("Model"), say("Error"), *_head(asked.epsilons), say("Intervals that hold")]
+    head = [say("Model"), say("Error"), *_head(asked.epsilons), say("Interval coverage")]
     rows = []
     for series in asked.series:
         panels = [asked.panels.get((series, epsilon)) for epsilon in asked.epsilons]
@@ -253,7 +253,12 @@ def tell_linkage(findings: Findings) -> list[str]:
         )
     ]
     if findings.hybrids:
-        sentences.append(say("Hybrids were not attacked: who answers in clear is read off as without protection."))
+        sentences.append(
+            say(
+                "Hybrids were not attacked: the answers of those who answer in clear can be read off as without "
+                "protection."
+            )
+        )
     if not linked:
         return [*sentences, say("Nobody is alone, so no answer can be read off with certainty.")]
     return [
@@ -262,8 +267,8 @@ def tell_linkage(findings: Findings) -> list[str]:
             "Without protection the answers of those who are alone are read off with certainty. With protection they "
             "are still found, because static columns stay in clear, but what is found there is a randomised report "
             "(local), or nothing of their own (shuffle: only the group's mix; central: no rows). The table says how "
-            "often the best guess is right, made by an attacker who even knows the true distribution of each group. "
-            "Numbers count as guessed when the right tenth of their range is."
+            "often the best guess is right, made by an attacker who even knows the true distribution of each group. A "
+            "number counts as guessed when the guess lies in the right tenth of its range."
         ),
     ]
 
@@ -296,12 +301,15 @@ def linkage_table(findings: Findings) -> Markup:
     caption = [say("How often the answer of a linked respondent is guessed.")]
     if silent:
         models = _list(map(_tell_family, silent))
-        caption.append(say("Under {models} the guess is that without a report.", models=models))
+        caption.append(say("Under {models} the guess is the same as without a report.", models=models))
     if findings.linkage[0]["linked"] and any(
         math.isnan(value) for name in telling for value in families[name].values()
     ):
         caption.append(
-            say("–: not tried, because a report of that mechanism is not one answer; at least the guess without it.")
+            say(
+                "–: not tried, because a report of that mechanism is not one answer; the guess is right at least "
+                "as often as without it."
+            )
         )
     return table(head, rows, caption=" ".join(caption))
 

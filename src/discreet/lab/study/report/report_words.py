@@ -23,9 +23,10 @@ HOW_COMPUTED: Final = Phrase(
 )
 
 HOW_SIZED: Final = Phrase(
-    "In each run so many respondents were drawn at random, the same for every model; their weights were raised so that "
-    "they stand for everyone. Errors are those of the protection, held against the true figures of the respondents "
-    "drawn; beside them stands how far those lie from the figures of all, which protection does not change."
+    "In each run this many respondents were drawn at random, the same for every model; their weights were raised so "
+    "that they stand for everyone. Errors are those of the protection, measured against the true figures of the "
+    "respondents drawn; beside them stands how far those lie from the figures of all, which protection does not "
+    "change."
 )
 
 HOW_CLEAR: Final = Phrase(
@@ -33,7 +34,7 @@ HOW_CLEAR: Final = Phrase(
     "those of discreet local estimate --clear. People choose for themselves. Where the choice depends on the answer, "
     "those in clear differ from the others, and taking both groups for samples of one population is biased, however "
     "many answer and whatever its intervals say. As strata, two parts of a whole, nothing is taken for anything else. "
-    "Who answers in clear has no protection, so no hybrid is advised."
+    "Whoever answers in clear has no protection, so no hybrid is advised."
 )
 
 GLOSSARY: Final = (
@@ -127,7 +128,7 @@ def tell_unprotected(findings: Findings) -> list[str]:
     if static:
         lines.append(
             say(
-                "Static columns ({columns}) stay in clear wherever rows leave. Who is unique on them can be found "
+                "Static columns ({columns}) stay in clear wherever rows leave. Whoever is unique on them can be found "
                 "again; only the answers are protected.",
                 columns=", ".join(static),
             )
@@ -135,14 +136,14 @@ def tell_unprotected(findings: Findings) -> list[str]:
     if any(item.startswith("shuffle") or item.endswith("missing public") for item in variants):
         lines.append(
             say(
-                "Who has no answer to a question sends no report on it under local and shuffle, so that is no secret. "
-                "In the local model, missing: category hides it too."
+                "Under local and shuffle, whoever has no answer to a question sends no report on it, so that is no "
+                "secret. In the local model, missing: category hides it too."
             )
         )
     if findings.info.get("share_of_weight_cut") is not None:
         lines.append(say("Survey weights are treated as public. Each is capped, and figures are about capped weights."))
     if any(item.startswith("hybrid") for item in variants):
-        lines.append(say("Who answers in clear in a hybrid collection gives the answer away: no ε covers it."))
+        lines.append(say("Whoever answers in clear in a hybrid collection gives the answer away: no ε covers it."))
     lines += [
         say("Averages over the runs serve this study alone: releasing several runs of one figure costs ε each time."),
         say(
@@ -152,7 +153,10 @@ def tell_unprotected(findings: Findings) -> list[str]:
     ]
     if any(item.startswith("naive") for item in variants):
         lines.append(
-            say("Recipes named naive are shown for comparison; the ε they state is not proved, and some exceed it.")
+            say(
+                "Recipes named naive are shown for comparison; the ε they state is not proved, and some recipes "
+                "exceed it."
+            )
         )
     return lines
 

@@ -109,7 +109,7 @@ def draw_hybrid(asked: Asked, lines: Sequence[HybridSweep], epsilon: float, name
         say("{figure}: error and bias against the share of respondents who answer in clear.", figure=asked.label),
         (PanelRow(panels, _HIGH, say("Who answers in clear"), keys),),
         notes=say(
-            "Mean of {runs} runs; bars: two standard errors of it. Who answers in clear is not protected.",
+            "Mean of {runs} runs; bars: two standard errors of that mean. Whoever answers in clear is not protected.",
             runs=lines[0].runs,
         ),
         small_print=str(SMALL_PRINT),

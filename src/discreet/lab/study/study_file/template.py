@@ -66,7 +66,7 @@ def _ask_sample() -> str:
     said = {
         "LABEL": say("Daily smokers in fair or poor health"),
         "MEAN": say("a mean where static conditions hold"),
-        "SUM": say("a sum likewise; by column: {{sum: body_weight}}"),
+        "SUM": say("likewise a sum; by column: {{sum: body_weight}}"),
     }
     text = _SAMPLE_QUERIES
     for place, words in said.items():
