@@ -65,8 +65,8 @@ ESTIMATES: Final = Phrase(
 )
 CAPPED: Final = Phrase("weight above its cap is missing from the figures, a bias outside the intervals")
 TOO_SMALL: Final = Phrase(
-    "a mean or a variance is shown only where the noisy size of its group is so large that, with a probability of 95%, "
-    "no group of nobody shows one"
+    "a mean or a variance is shown only where the noisy size of its group is so large that, with a probability of "
+    "95%, no empty group shows one"
 )
 ESTIMATORS: Final = {
     "ratio_count": Phrase(
@@ -117,7 +117,7 @@ _COVERS: Final = {
         "per unit), figure by figure"
     ),
 }
-_NO_INTERVAL: Final = Phrase("none: an interval would tell the noise, and the noise tells single rows")
+_NO_INTERVAL: Final = Phrase("none: an interval would reveal the noise, and the noise reveals single rows")
 _CAUTIONS: Final = {
     "outsiders": Phrase(
         "Nobody outside the rows from which neighbours are drawn is protected, and nobody who joins the data later."
@@ -127,7 +127,7 @@ _CAUTIONS: Final = {
 }
 _UNPROVEN: Final = {
     "value": Phrase(
-        "This value is not differentially private: nothing bounds what it tells about a person in the data."
+        "This value is not differentially private: nothing bounds what it reveals about a person in the data."
     ),
     "budget": Phrase("Its nominal epsilon, if it has one, is not part of the budget and bounds nothing."),
 }
@@ -147,9 +147,9 @@ _FIXED: Final = {
     MeansNotShown: (
         Phrase("Means not shown"),
         Phrase(
-            "A mean is shown only where the noisy size of its group is so large that with a probability of "
-            "95% no group of nobody shows one; elsewhere – stands (too small). Intervals hold for all "
-            "groups, before any is left out: of tiny groups few are shown, those whose noise was large."
+            "A mean is shown only where the noisy size of its group is so large that with a probability of 95% no "
+            "empty group shows one; elsewhere – is shown (too small). Intervals hold for all groups, before any is "
+            "left out: of tiny groups few are shown, those whose noise was large."
         ),
     ),
     NotNegative: (
@@ -162,15 +162,14 @@ _FIXED: Final = {
     Calibrated: (
         Phrase("Calibration"),
         Phrase(
-            "Figures meet public totals exactly. What one estimates is {estimates}; its interval and its "
-            "quality are for that. Raw estimates are not calibrated. A figure that is a public total has no "
-            "interval.",
+            "Figures meet public totals exactly. Each estimates {estimates}; its interval and its quality refer to "
+            "that. Raw estimates are not calibrated. A figure that is a public total has no interval.",
             estimates=ESTIMATES,
         ),
     ),
     Linearised: (
         Phrase("Several totals"),
-        Phrase("Several totals were met together by raking; intervals follow from a linear approximation of it."),
+        Phrase("Several totals were met together by raking; intervals follow from a linear approximation."),
     ),
     NotGraded: (
         Phrase("Quality counts"),
@@ -233,7 +232,7 @@ def _say_coverage(note: Coverage) -> Labels:
         return _NO_INTERVAL
     parts: list[Labels] = [_COVERS[note.of]]
     if note.ranks:
-        parts.append(Phrase("for quantiles, MIN and MAX the ends of the range, and the rank is told under mechanisms"))
+        parts.append(Phrase("for quantiles, MIN and MAX the ends of the range, and the rank is given under mechanisms"))
     if note.selected:
         parts.append(Phrase("before HAVING or LIMIT chose which cells are shown"))
     if note.least is not None:
@@ -280,7 +279,7 @@ def _say_of_question(note: SizeTooSmall | BoundsUsed | KeysChosen) -> Message:
                 [_say_range(item) for item in note.sizes],
             )
             return Phrase("Not shown"), Phrase(
-                "{output} is – where the noisy size is not above {limits}: {reason}",
+                "{output} is shown as – where the noisy size is not above {limits}: {reason}",
                 output=note.output,
                 limits=limits,
                 reason=TOO_SMALL,
@@ -385,7 +384,7 @@ def _say_missing(note: NotInTable | NotInTotals | LeftOut) -> Message:
     match note:
         case NotInTable(without):
             return Phrase("Not in the table"), Phrase(
-                "Nobody with {without} is counted, in no margin either.", without=without
+                "Nobody with {without} is counted, not in margins either.", without=without
             )
         case NotInTotals(title):
             return Phrase("Not in the totals"), Phrase(

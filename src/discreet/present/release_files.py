@@ -48,7 +48,7 @@ def infer_format(path: AnyPath) -> str:
     raise ParameterInvalid(
         parameter=Phrase("the file's name"),
         rule=say(
-            "must end in {suffixes}, or the format be named ({formats})",
+            "must end in {suffixes}, or its format must be named ({formats})",
             suffixes=", ".join(_SUFFIXES),
             formats=", ".join(FORMATS),
         ),
@@ -152,5 +152,5 @@ def _check_format(format: str) -> None:
 
 def _file_needed(format: str) -> ParameterInvalid:
     return ParameterInvalid(
-        parameter=Phrase("the format"), rule=say("is no text and needs a file to be written to"), given=format
+        parameter=Phrase("the format"), rule=say("is not text, and needs a file to be written to"), given=format
     )

@@ -211,13 +211,13 @@ def _moved(facts: Facts, row: Interval, certain: bool, neighbours: Neighbours, m
     if neighbours is Neighbours.ADD_REMOVE:
         return _bound(reach, reach**2, say("{unit}: adding or removing it moves {moved:,}", unit=unit, moved=reach))
     if not moving and width:
-        why = say("{unit}, its group is public: replacing it moves {moved:,}", unit=unit, moved=width)
+        why = say("{unit}, and its group is public: replacing it moves {moved:,}", unit=unit, moved=width)
         return _bound(width, width**2, why)
     if not moving:
-        why = say("{unit}, whether it counts, and where, is public: replacing it moves {moved:,}", unit=unit, moved=0)
+        why = say("{unit}, and whether and where it counts is public: replacing it moves {moved:,}", unit=unit, moved=0)
         return _bound(0, 0, why)
     squared = max(2 * reach**2, width**2)
-    why = say("{unit} and may leave one cell for another: replacing it moves {moved:,}", unit=unit, moved=2 * reach)
+    why = say("{unit}, and may leave one cell for another: replacing it moves {moved:,}", unit=unit, moved=2 * reach)
     return _bound(2 * reach, squared, why)
 
 
@@ -255,7 +255,7 @@ def _units(plan: Plan, facts: Facts, neighbours: Neighbours, moving: bool) -> Se
             width, width, say("{unit}, which is public: replacing it moves {moved:,}", unit=unit, moved=width)
         )
     changed = min(2 * reached, cells)
-    why = say("{unit} and may enter as many others: replacing it moves {moved:,}", unit=unit, moved=changed)
+    why = say("{unit}, and may enter as many others: replacing it moves {moved:,}", unit=unit, moved=changed)
     return _bound(changed, changed, why)
 
 

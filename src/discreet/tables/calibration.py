@@ -102,7 +102,7 @@ def calibrate(
         raise ParameterInvalid(
             parameter=Phrase("a table to calibrate"),
             rule=say(
-                "holds figures that are 0 or more: calibrate counts, or totals of a value that cannot be negative"
+                "must hold figures that are 0 or more: calibrate counts, or totals of a value that cannot be negative"
             ),
             given=say("another one"),
         )

@@ -54,13 +54,13 @@ def _why_not(formed: Formed) -> Phrase | None:
         return Phrase("this table cannot be calibrated to the card's totals: its card declares none.")
     if not request.weighted or request.value is not None:
         return Phrase(
-            "this table cannot be calibrated to the card's totals: they are totals of weights, and this is no weighted "
-            "count."
+            "this table cannot be calibrated to the card's totals: they are totals of weights, and this is not a "
+            "weighted count."
         )
     if request.of_some(formed.card):
         return Phrase(
-            "this table cannot be calibrated to the card's totals: they are totals of everybody, and this table is of "
-            "some."
+            "this table cannot be calibrated to the card's totals: they are totals of everybody, and this table "
+            "leaves some people out."
         )
     return None
 

@@ -280,11 +280,11 @@ def _number_code(column: Column, given: str) -> Code:
     number = Decimal(given) if _EDGE.fullmatch(given) else None
     bounds, step = column.bounds, column.step or Decimal(1)
     if number is None or Fraction(number) % Fraction(step) or (bounds and not bounds[0] <= number <= bounds[1]):
-        rule = say("must be one it can take: a multiple of {step}", step=text(step))
+        rule = say("must be a value that it can take: a multiple of {step}", step=text(step))
         if bounds:
             low, high = map(text, bounds)
             rule = say(
-                "must be one it can take: a multiple of {step} from {low} to {high}",
+                "must be a value that it can take: a multiple of {step} from {low} to {high}",
                 step=text(step),
                 low=low,
                 high=high,

@@ -82,8 +82,10 @@ def test_the_reason_is_told_to_people_and_machines(house: Session) -> None:
     assert size["size"] == answer.statement.measures[1].text
     assert size["above"] == [pytest.approx(bound(answer, 1, 5), abs=1)] * 2
     [note] = [one for one in answer.notes if isinstance(one, SizeTooSmall)]
-    assert say_message(note)[1].en.startswith(f"mean is – where the noisy size is not above {size['above'][0]}: ")
-    assert "no group of nobody" in told["reason"]
+    assert say_message(note)[1].en.startswith(
+        f"mean is shown as – where the noisy size is not above {size['above'][0]}: "
+    )
+    assert "no empty group" in told["reason"]
     assert (
         "absent" not in ask_session(house, "SELECT town, COUNT(*) AS n FROM people GROUP BY town", epsilon=1).to_dict()
     )

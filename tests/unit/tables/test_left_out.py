@@ -103,7 +103,7 @@ def test_codes_are_left_out_and_null_stays(office: Office) -> None:
     assert table.title.en.endswith(", without smokes: no or age: 65–99")
     assert table.title.fr.endswith(", sans fume\N{NO-BREAK SPACE}: non ou âge\N{NO-BREAK SPACE}: 65–99")
     notes = {heading.en: (said.en, said.fr) for heading, said in map(say_message, table.notes)}
-    assert "is counted, in no margin either" in notes["Not in the table"][0]
+    assert "is counted, not in margins either" in notes["Not in the table"][0]
     assert "marges comprises" in notes["Not in the table"][1]
     assert table.asked["leave_out"] == {"smokes": ["2"], "age": ["65-99"]}
 
@@ -124,8 +124,8 @@ def test_a_listed_integer_is_left_out_by_its_value(office: Office) -> None:
         ({"smokes": ["yes"]}, UnknownName, "Did you mean '1' "),
         ({"age": ["0-18"]}, UnknownName, "code '0-18' is not in the bands of 'age'. Did you mean '0-17' "),
         ({"smoke": ["1"]}, UnknownName, "Did you mean 'smokes'?"),
-        ({"grade": ["4"]}, ParameterInvalid, "must be one it can take: a multiple of 1 from 1 to 3"),
-        ({"grade": ["x"]}, ParameterInvalid, "must be one it can take"),
+        ({"grade": ["4"]}, ParameterInvalid, "must be a value that it can take: a multiple of 1 from 1 to 3"),
+        ({"grade": ["x"]}, ParameterInvalid, "must be a value that it can take"),
         ({"smokes": ["1", "2"], "age": ["0-17", "18-64", "65-99"]}, None, ""),
         ("smokes=1", ParameterInvalid, "must be lists of codes by column"),
         ({"smokes": "1"}, ParameterInvalid, "must be a list"),

@@ -113,7 +113,7 @@ def test_what_is_too_small_has_no_number_and_no_grade(house: Session) -> None:
     assert told["cells"][2]["quality"] == "too small"
     assert told["cells"][2]["value"] is None
     said = [sentence for _, sentence in map(say_message, table.notes)]
-    assert any("no group of nobody" in one.en and "aucun groupe vide" in one.fr for one in said)
+    assert any("no empty group" in one.en and "aucun groupe vide" in one.fr for one in said)
 
 
 def test_an_interval_that_a_bound_cuts_does_not_make_a_mean_good(house: Session) -> None:

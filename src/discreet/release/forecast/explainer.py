@@ -121,7 +121,7 @@ def _figure_output(
         ranks = tuple(item.half_width for item in part)
         return OutputFigures(name, cells, tuple(item.expected for item in part), ranks, ranked=True)
     if joint is None:
-        return OutputFigures(name, depends=say("reads more measures than intervals at this level can be told for"))
+        return OutputFigures(name, depends=say("reads too many measures for an interval at this level"))
     try:
         reaches = [
             reach_of(
@@ -166,8 +166,8 @@ def _figure_unknown(statement: Statement, searching: Searching) -> Iterator[Outp
     needed = [rows_needed(search.mechanism) for search in searching.searches]
     near, far = (max(ends) for ends in zip(*needed, strict=True))
     text = say(
-        "its noise follows from the bounds found, told with the answer. None are found, and the answer says next to "
-        "nothing, unless one band holds about {near:,} rows ({far:,} for values farthest from 0)",
+        "its noise follows from the bounds found, which are given with the answer. None are found, and the answer "
+        "says next to nothing, unless one band holds about {near:,} rows ({far:,} for values farthest from 0)",
         near=near,
         far=far,
     )

@@ -99,8 +99,8 @@ class Releases:
             return []
         return [
             say(
-                "bootstrap releases: {count}, nominal epsilon {epsilon} in all, for people in the data only and beside "
-                "the budget.",
+                "bootstrap releases: {count}, nominal epsilon {epsilon} in all, for people in the data only and not "
+                "part of the budget.",
                 count=len(self.entries),
                 epsilon=text(self.epsilon),
             )

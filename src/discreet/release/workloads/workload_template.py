@@ -26,5 +26,5 @@ _QUESTIONS: Final = """
 def draft_workload(file: str) -> str:
     """A workload that can be planned and run as it is, where the sample survey was added."""
     use = say("Plan it with: discreet plan {file}; ask with --run.      docs/workloads.md explains more.", file=file)
-    share = say("of what the targets leave of `epsilon`, which must then be said")
+    share = say("of what the targets leave of `epsilon`, which must then be given")
     return draft_file(WORKLOAD, {"level": "0.95", "questions": _QUESTIONS.format(share=share)}, use=use)

@@ -59,8 +59,8 @@ def join_on_key(left: Relation, right: Relation, ours: Typed, theirs: Typed, car
         ):
             raise QueryRefused(
                 say(
-                    "a join on a key equates categories, integers or texts; '{column}' is none. Units are joined "
-                    "with units.",
+                    "a join on a key equates categories, integers or texts; '{column}' is none of these. Units are "
+                    "joined with units.",
                     column=key.text,
                 ),
                 part="JOIN",
