@@ -100,7 +100,9 @@ def _open_frame(frame: Frame, **options: str | None) -> FrameSource:
 
     for name, option in options.items():
         if option is not None:
-            raise ParameterInvalid(parameter=name, rule=say("is for files of text"), given=say("a table in memory"))
+            raise ParameterInvalid(
+                parameter=name, rule=say("goes with text files only"), given=say("a table in memory")
+            )
     return FrameSource(frame)
 
 

@@ -91,7 +91,7 @@ def test_english_is_spoken_again_after_a_french_command(run: Run) -> None:
 
 def test_a_language_that_nobody_speaks_is_refused(run: Run) -> None:
     told = run("datasets", "--lang", "de", code=2).err
-    assert told == "UsageError: language 'de' is not spoken here; there are en, fr.\n"
+    assert told == "UsageError: language 'de' is not available; the languages are en, fr.\n"
 
 
 def test_english_is_found() -> None:

@@ -214,9 +214,9 @@ def test_files_that_are_not_there_are_named(signed: Path, run: Run) -> None:
     (signed / "folder.csv").mkdir()
     for name in ("absent.csv", "folder.csv"):
         refused = run("local", "encode", "m.json", name, "--out", "other.jsonl", code=2)
-        assert f"'{name}' is not a file" in refused.err
+        assert f"'{name}' does not exist or is not a file" in refused.err
     clear = run("local", "estimate", "m.json", "reports.jsonl", "--clear", "absent.csv", code=2)
-    assert "'absent.csv' is not a file" in clear.err
+    assert "'absent.csv' does not exist or is not a file" in clear.err
 
 
 def test_answers_may_be_in_another_encoding_than_unicode(signed: Path, run: Run) -> None:

@@ -49,7 +49,10 @@ def report(
     runs: Annotated[int, typer.Option(metavar="N", help="Runs at each ε; the report had five.")] = 5,
     rows: Annotated[int, typer.Option(metavar="N", help="Respondents of the sample survey.")] = 113_290,
     jobs: Annotated[
-        int | None, typer.Option(metavar="N", help="Processes; the results are the same for any. Default: the cores.")
+        int | None,
+        typer.Option(
+            metavar="N", help="How many processes; the results are the same with any number. Default: the cores."
+        ),
     ] = None,
     png: Annotated[
         bool, typer.Option("--png", help="Figures as PNG too, beside their SVG; needs the extra png.")

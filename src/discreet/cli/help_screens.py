@@ -147,7 +147,11 @@ def _language_option() -> TyperOption:
 def _check_language(_context: Any, _option: Any, given: str | None) -> None:
     if given and given not in LANGUAGES:
         raise UsageError(
-            say("language '{given}' is not spoken here; there are {known}.", given=given, known=", ".join(LANGUAGES))
+            say(
+                "language '{given}' is not available; the languages are {known}.",
+                given=given,
+                known=", ".join(LANGUAGES),
+            )
         )
     if not is_built(language()):
         raise UsageError(

@@ -48,7 +48,9 @@ class ReleaseFormat(StrEnum):
     PDF = "pdf"
 
 
-OutOption = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write here; its name tells the format.")]
+OutOption = Annotated[
+    Path | None, typer.Option("--out", metavar="FILE", help="Write to this file; its name says the format.")
+]
 ReleaseFormatOption = Annotated[
     ReleaseFormat | None,
     typer.Option(

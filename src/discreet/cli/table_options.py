@@ -69,7 +69,7 @@ def _margins(words: Sequence[str]) -> bool | list[str]:
     if words in (["all"], ["none"]):
         return words == ["all"]
     if {"all", "none"} & set(words):
-        raise UsageError(say("--margins is all, none, or margins by the columns they keep; not both."))
+        raise UsageError(say("--margins takes all or none by itself, or margins by the columns they keep."))
     return list(words)
 
 

@@ -82,9 +82,9 @@ class EmbeddedEngine:
         if needed > resources.memory + spill:
             raise QueryRefused(
                 say(
-                    "this may take up to {needed} at a time, by the rows that the card states; there are {memory} of "
-                    "memory (DISCREET_MEMORY) and {disk} of disk (DISCREET_SPILL). Nothing was charged. Ask the "
-                    "custodian for more, or join, group and rank less at a time.",
+                    "this may take up to {needed} at a time, going by the number of rows that the card states; there "
+                    "are {memory} of memory (DISCREET_MEMORY) and {disk} of disk (DISCREET_SPILL). Nothing was "
+                    "charged. Ask the custodian for more, or join, group and rank less at a time.",
                     needed=size_words(needed),
                     memory=size_words(resources.memory),
                     disk=size_words(spill),

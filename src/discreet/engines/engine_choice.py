@@ -61,5 +61,5 @@ def _words(source: RowSource) -> str:
     if source.engine == "duckdb":
         return say("files of the workspace")
     if source.engine == "postgres":
-        return say("PostgreSQL by {variable}", variable=source.dsn_env)
+        return say("PostgreSQL through {variable}", variable=source.dsn_env)
     return say("Spark at {remote}", remote=source.remote)

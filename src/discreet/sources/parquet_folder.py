@@ -133,7 +133,7 @@ class ParquetFolder(DataSource):
             raise self._refuse(shown, say("is a link to a folder; put the folder there itself"))
         name = entry.name.lower()
         if name.endswith(_OTHER_DATA):
-            raise self._refuse(shown, say("is no Parquet file; a folder holds Parquet files alone"))
+            raise self._refuse(shown, say("is not a Parquet file; a folder must hold Parquet files only"))
         if name.endswith(".parquet") and not regular:
             raise self._refuse(shown, say("is not a regular file"))
         return name.endswith(".parquet")
@@ -185,12 +185,10 @@ class ParquetFolder(DataSource):
                 )
         if tuple(key for key, _ in part.values) != self._keys:
             if not self._keys:
-                raise source.refusal(
-                    say("lies in other folders key=value than the first file, which is in: without key=value")
-                )
+                raise source.refusal(say("lies in other key=value folders than the first file, which is in none"))
             folders = ", ".join(f"{key}=…" for key in self._keys)
             raise source.refusal(
-                say("lies in other folders key=value than the first file, which is in: {folders}", folders=folders)
+                say("lies in other key=value folders than the first file, which is in: {folders}", folders=folders)
             )
         return source
 

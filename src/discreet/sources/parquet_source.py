@@ -117,7 +117,7 @@ def flatten_column(array: Any, name: str, source: DataSource) -> Any:
         text.validate(full=True)
     except pa.ArrowException:
         raise source.refusal(
-            say("holds a column that is no number or UTF-8 text, '{name}'", name=clean_name(name))
+            say("holds a column that is neither a number nor UTF-8 text, '{name}'", name=clean_name(name))
         ) from None
     return text
 

@@ -139,7 +139,8 @@ def open_source(
         source = StatSource(file, limits, encoding=encoding)
     else:
         raise FileRefused(
-            say("'{name}' is none of {formats}.", name=file.name, formats=", ".join(FORMATS)), file=file.name
+            say("'{name}' is in none of these formats: {formats}.", name=file.name, formats=", ".join(FORMATS)),
+            file=file.name,
         )
     source.check_columns()
     return source

@@ -81,7 +81,9 @@ class NewPopulation:
                 "Budgets of the same people add up: if they are the same, add them to that workspace instead."
             )
         elif self.elsewhere:
-            next_step = say("Budgets of the same people add up: restore that file or, if it is no note, take it away.")
+            next_step = say(
+                "Budgets of the same people add up: restore that file or, if it is not a note of Discreet, remove it."
+            )
         else:
             next_step = say(
                 "If these people are already in another population of this workspace, their budgets add up: name that "

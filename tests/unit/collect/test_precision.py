@@ -58,7 +58,7 @@ def test_groups_may_be_declared() -> None:
     people = {each.category: each.respondents for each in found.expected if each.question == "age"}
     assert people == {None: 1_000, "N": 700, "S": 100, "E": 100, "W": 100}
     assert "as declared" in found.assumptions[0].en
-    assert "equally many" in expect_precision(manifest, respondents=1_000).assumptions[0].en
+    assert "the same number" in expect_precision(manifest, respondents=1_000).assumptions[0].en
 
 
 def test_unequal_weights_widen() -> None:

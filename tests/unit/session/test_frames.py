@@ -135,7 +135,7 @@ def test_two_columns_of_one_name_are_refused(office: discreet.Session) -> None:
 def test_a_frame_without_a_card_is_told_so(office: discreet.Session) -> None:
     with office, pytest.raises(ParameterInvalid, match="card must be named for a table in memory"):
         office.add(pa.table(COLUMNS))
-    with pytest.raises(ParameterInvalid, match="encoding is for files of text"):
+    with pytest.raises(ParameterInvalid, match="encoding goes with text files only"):
         office.add(pa.table(COLUMNS), card="people.yaml", encoding="latin-1")
     with pytest.raises(ParameterInvalid, match="a table of pandas, polars or Arrow"):
         office.add(COLUMNS, card="people.yaml")  # type: ignore[arg-type]
@@ -214,7 +214,7 @@ def test_a_public_frame_is_named_and_is_no_text(office: discreet.Session) -> Non
         office.add("people.parquet")
         with pytest.raises(ParameterInvalid, match="name must be given for a table in memory"):
             office.add_public_table(frame, key="town")
-        with pytest.raises(ParameterInvalid, match="delimiter is for files of text"):
+        with pytest.raises(ParameterInvalid, match="delimiter goes with text files only"):
             office.add_public_table(frame, key="town", name="towns", delimiter=";")
         with pytest.raises(ParameterInvalid, match="a table of pandas, polars or Arrow"):
             office.add_public_table(TOWNS, key="town", name="towns")  # type: ignore[arg-type]

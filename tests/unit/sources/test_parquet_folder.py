@@ -54,7 +54,7 @@ def test_what_others_pass_over_is_passed_over(tmp_path: Path) -> None:
 def test_other_data_is_not_lost_silently(tmp_path: Path) -> None:
     write(tmp_path / "a.parquet")
     (tmp_path / "more.csv").write_text("a\n2\n")
-    refused(tmp_path, r"'more\.csv' is no Parquet file")
+    refused(tmp_path, r"'more\.csv' is not a Parquet file")
 
 
 def test_the_order_of_columns_and_the_form_of_texts_are_free(tmp_path: Path) -> None:
@@ -88,7 +88,7 @@ def test_a_key_that_is_also_a_column_is_refused_where_it_is_used(tmp_path: Path)
 def test_every_file_has_the_same_keys(tmp_path: Path, other: str) -> None:
     write(tmp_path / "year=0" / "x.parquet")
     write(tmp_path / other)
-    refused(tmp_path, "lies in other folders key=value")
+    refused(tmp_path, "lies in other key=value folders")
 
 
 def test_a_key_that_is_not_utf8_is_refused(tmp_path: Path) -> None:

@@ -211,7 +211,9 @@ def query(
     ] = "0",
     within: Annotated[
         str | None,
-        typer.Option(metavar="NAME=WIDTH", help="Instead of --epsilon: the least that reaches this half-width."),
+        typer.Option(
+            metavar="NAME=WIDTH", help="Instead of --epsilon: the smallest epsilon that reaches this half-width."
+        ),
     ] = None,
     explain: Annotated[
         bool,
@@ -219,7 +221,7 @@ def query(
     ] = False,
     assume: Annotated[
         str | None,
-        typer.Option(metavar="n=COUNT", help="Take this count per cell for granted where an expected error needs it."),
+        typer.Option(metavar="n=COUNT", help="Assume this count per cell where an expected error needs it."),
     ] = None,
     analyst: AnalystOption = None,
     request_id: RequestIdOption = None,
@@ -351,7 +353,10 @@ def _show_budget(
     footer += [_word_hold(hold) for hold in state.holds]
     footer += [_word_change(change) for change in history[1:]]
     footer.append(
-        say("epsilon remaining is the largest single question; instead of it, so many at epsilon 0.1 each fit")
+        say(
+            "epsilon remaining: the most that a single question may cost; questions at 0.1: how many at epsilon "
+            "0.1 each fit instead"
+        )
     )
     title = say(
         "Population {population}: {budget}; neighbours {neighbours}",

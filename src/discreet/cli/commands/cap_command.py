@@ -36,7 +36,10 @@ def caps(
     dataset: Annotated[str, typer.Argument(metavar="DATASET", help="A dataset whose card has a weight with a cap.")],
     epsilon: Annotated[str, typer.Option(metavar="E", help="The total this may cost, as a decimal.")],
     limit: Annotated[
-        str, typer.Option(metavar="TIMES", help="Weights above so many times their cap count as that: a public bound.")
+        str,
+        typer.Option(
+            metavar="TIMES", help="Weights above this multiple of their cap are cut to that multiple: a public bound."
+        ),
     ] = "3",
     explain: Annotated[
         bool, typer.Option("--explain", help="Show plan, sensitivities, noise and cost; ask nothing.")

@@ -49,7 +49,7 @@ def register(app: CommandGroup) -> None:
     )(add)
     app.command(
         "refresh",
-        short_help="Take over what has changed in a table of another engine",
+        short_help="Bring in what has changed in a table of another engine",
         rich_help_panel="Custodian",
         epilog="Example: discreet refresh -w office visits",
     )(refresh)
@@ -232,7 +232,7 @@ def refresh(
         made = open_session(workspace).refresh(dataset, whole=whole, progress=tell)
     typer.echo(
         say(
-            "'{dataset}' is now version {version}. Answers to come are about its rows as they are today.",
+            "'{dataset}' is now version {version}. Future answers are about its rows as they are today.",
             dataset=made.name,
             version=made.version,
         )

@@ -66,7 +66,9 @@ def _fact(fact: str | int) -> str:
 
 @noise.command("vectors", epilog="Example: discreet noise vectors --out vectors.json")
 def noise_vectors(
-    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write here instead of to standard output.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write to this file, not to standard output.")
+    ] = None,
     workspace: UnusedWorkspace = None,
 ) -> None:
     """Write JSON test vectors of every sampler: parameters, input bytes, output, bytes used."""
@@ -84,7 +86,9 @@ def noise_vectors(
 
 @noise.command("pictures", epilog="Example: discreet noise pictures docs/pictures")
 def noise_pictures(
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Where to; made when it is not there.")],
+    directory: Annotated[
+        Path, typer.Argument(metavar="DIR", help="The folder to write to; created if it does not exist.")
+    ],
     workspace: UnusedWorkspace = None,
 ) -> None:
     """Draw densities of noise as SVG: four Laplace scales, Laplace and normal, an answer, two neighbours."""
@@ -103,11 +107,11 @@ def doctor(
         str,
         typer.Option(metavar="PERCENT", help="Warn when no more than this share of a population's epsilon remains."),
     ] = "10",
-    strict: Annotated[bool, typer.Option("--strict", help="End with 1 for warnings too.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with code 1 for warnings too.")] = False,
     workspace: WorkspaceOption = None,
     output: FormatOption = Format.TABLE,
 ) -> None:
-    """Say what is installed, writable, reachable, suspended or nearly spent; end with 1 when something failed."""
+    """Say what is installed, writable, reachable, suspended or nearly spent; exit with code 1 when something failed."""
     from discreet.cli.doctor import CheckStatus, examine, worst
     from discreet.guarantees import exact
 

@@ -59,7 +59,7 @@ def verify(
 
 
 def backup(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to write; it must not be there.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to write; it must not exist yet.")],
     workspace: WorkspaceOption = None,
     output: FormatOption = Format.TABLE,
 ) -> None:

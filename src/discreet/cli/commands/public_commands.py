@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["register"]
 
 public = group(
-    about="Add and look at public tables, which hold nothing confidential, to join with.",
+    about="Add and show public tables, which hold nothing confidential and can be joined to datasets.",
     example="discreet public list -w office",
 )
 

@@ -24,7 +24,9 @@ def register(app: CommandGroup) -> None:
 
 def schema(
     kind: Annotated[FileKind, typer.Argument(metavar="KIND", help="card, workload, manifest, study or agreement.")],
-    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write here instead of to standard output.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write to this file, not to standard output.")
+    ] = None,
     workspace: UnusedWorkspace = None,
 ) -> None:
     """Write the JSON Schema of a file that people write, by which editors complete, explain and check it."""

@@ -55,7 +55,7 @@ def plan(
     details: DetailsOption = False,
     output: ReleaseFormatOption = None,
 ) -> None:
-    """Share a budget over many questions: the least that meets their targets, or what a total reaches."""
+    """Share a budget over many questions: the smallest budget that meets their targets, or what a total reaches."""
     from discreet.cli.open_sessions import open_session
     from discreet.cli.showing.delivery import choose_format, deliver
     from discreet.present import check_output

@@ -26,7 +26,7 @@ _COVERS: Final = {
 """By what an interval is of; other intervals are always explained."""
 _SENTENCES: Final = {
     "capped-weights": Phrase("They are cut at their cap, which leaves a bias outside the intervals."),
-    "means-not-shown": Phrase("Where – stands, the noisy size of the group is too small."),
+    "means-not-shown": Phrase("Where – is shown, the noisy size of the group is too small."),
 }
 """By the code of a note."""
 _OF_EVERY_TABLE: Final = {

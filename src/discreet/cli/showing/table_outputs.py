@@ -23,7 +23,7 @@ TableOutOption = Annotated[
     typer.Option(
         "--out",
         metavar="FILE|heat-map=FILE.svg|bars=FILE.svg",
-        help="Write here; its name tells the format. Or draw the table. Repeatable.",
+        help="Write to this file; its name says the format. Or draw the table. Repeatable.",
     ),
 ]
 

@@ -54,7 +54,9 @@ def local_init(
     groups: Annotated[
         str | None, typer.Option(metavar="A,B", help="Public categories to send in clear. Default: none.")
     ] = None,
-    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write here instead of to standard output.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write to this file, not to standard output.")
+    ] = None,
     workspace: UnusedWorkspace = None,
 ) -> None:
     """Draft the manifest of a survey from a dataset card."""
@@ -123,7 +125,9 @@ def local_show(
     manifest: SignedArgument,
     respondents: Annotated[
         int | None,
-        typer.Option(metavar="N", help="Also foretell the ± of every estimate from so many respondents, without data."),
+        typer.Option(
+            metavar="N", help="Also predict, without data, the ± of every estimate with this many respondents."
+        ),
     ] = None,
     level: Annotated[
         float, typer.Option(metavar="L", help="With --respondents: level of the intervals, between 0 and 1.")
@@ -132,7 +136,7 @@ def local_show(
         list[str] | None,
         typer.Option(
             metavar="GROUP=CODE:PART,...",
-            help="With --respondents: which part of them a category of a group has. Default: all the same.",
+            help="With --respondents: the share of them in a category of a group. Default: equal shares.",
         ),
     ] = None,
     design_effect: Annotated[

@@ -101,7 +101,7 @@ def pool_samples(
     if not (np.all(by_clear > 0) and np.all(by_protected > 0)):
         raise ParameterInvalid(
             parameter="variances",
-            rule=say("must be positive, with the sampling of people in them"),
+            rule=say("must be positive and include the sampling of people"),
             given=say("a zero"),
         )
     share = _clear_share(np.broadcast_to(by_clear, clear.estimates.shape), by_protected)

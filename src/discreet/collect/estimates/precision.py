@@ -231,12 +231,13 @@ def _assumptions(
     for group in manifest.groups:
         if group.name in declared:
             yield Phrase(
-                "respondents by {name}: as declared; categories that are not have equal parts of the rest",
+                "respondents by {name}: as declared; the other categories share the rest equally",
                 name=group.name,
             )
         else:
             yield Phrase(
-                "respondents by {name}: equally many in every category (declare others with --share)", name=group.name
+                "respondents by {name}: the same number in every category (declare others with --share)",
+                name=group.name,
             )
     if design_effect is not None:
         yield Phrase("unequal weights multiply variances by {effect:g}, as declared", effect=design_effect)

@@ -97,7 +97,7 @@ def read_answers(file: Path, manifest: Manifest, *, encoding: str | None = None)
 def open_table(file: Path, *, encoding: str | None = None) -> DataSource:
     """A file of rows to read, or PathInvalid when there is none of that name."""
     if not file.is_file():
-        raise PathInvalid(say("'{file}' is not a file that is there to be read.", file=file), path=str(file))
+        raise PathInvalid(say("'{file}' does not exist or is not a file.", file=file), path=str(file))
     return open_source(file, encoding=encoding)
 
 

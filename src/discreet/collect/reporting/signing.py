@@ -119,8 +119,8 @@ def read_signed(path: Path, *, trust: Path | None = None) -> SignedManifest:
     if trusted is not None and trusted != public:
         raise SignatureInvalid(
             say(
-                "'{name}' is signed, but not with the key in '{key}'. Do not use it; ask the survey which key "
-                "is theirs.",
+                "'{name}' is signed, but not with the key in '{key}'. Do not use it; ask those who run the survey "
+                "which key is theirs.",
                 name=path.name,
                 key=trust.name if trust else "",
             ),
@@ -164,8 +164,8 @@ def _manifest(path: Path, content: dict[str, Any]) -> Manifest:
             file=path.name,
             problems=[
                 say(
-                    "{name}:1: this version of discreet reads the manifest otherwise than it was signed; "
-                    "use the version it was signed with, or sign it again as a new version of the survey",
+                    "{name}:1: this version of discreet does not read the manifest as the version that signed it did; "
+                    "use that version, or sign it again as a new version of the survey",
                     name=path.name,
                 )
             ],

@@ -196,7 +196,7 @@ def _change_column(source: RowSource, writer: RowWriter) -> tuple[str, str] | No
     if kind is None:
         raise FileRefused(
             say(
-                "{where} has no column '{name}' to tell changes by.",
+                "{where} has no column '{name}' that could show what has changed.",
                 where=source.where,
                 name=source.changed_by,
             ),
@@ -205,8 +205,8 @@ def _change_column(source: RowSource, writer: RowWriter) -> tuple[str, str] | No
     if not _GROWING.fullmatch(kind):
         raise FileRefused(
             say(
-                "{where} has column '{name}' of type {kind}; changes are told by a whole number, a date or "
-                "a time that grows.",
+                "{where} has column '{name}' of type {kind}; only a whole number, a date or a time that grows can "
+                "show what has changed.",
                 where=source.where,
                 name=source.changed_by,
                 kind=kind,
