@@ -202,7 +202,7 @@ def test_show_foretells_before_anybody_is_asked(signed: Path, run: Run) -> None:
     french = run("local", "show", "m.json", "--respondents", "500", "--lang", "fr").out
     assert "questions par répondant" in french
     assert "each respondent is asked" not in french
-    for words in ("± attendu", "autant dans chaque catégorie", "points de pourcentage", "tous"):
+    for words in ("± attendu", "nombre égal dans chaque catégorie", "points de pourcentage", "tous"):
         assert words in french
     assert "outlook" not in run("local", "show", "m.json", "--format", "json").json()
     assert "give that number too" in run("local", "show", "m.json", "--share", "town=N:0.9", code=2).err
