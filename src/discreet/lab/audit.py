@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from discreet.catalogue import Phrase, say
+from discreet.catalogue import Labels, Phrase, say
 from discreet.errors import ExtraMissing, ParameterInvalid
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ def clopper_pearson(hits: int, trials: int, *, alpha: float = 0.05) -> tuple[flo
     return low, high
 
 
-def require_limits(needed_for: str, *, extra: str) -> None:
+def require_limits(needed_for: str | Labels, *, extra: str) -> None:
     """ExtraMissing without scipy, told before anything is drawn."""
     try:
         import scipy.special  # noqa: F401

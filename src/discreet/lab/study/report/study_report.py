@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -57,13 +58,17 @@ _QUESTION: Final = Phrase(
 Progress = Callable[[str], None]
 
 
-def write_report(folder: Path, *, png: bool = False, progress: Progress | None = None) -> Path:
+def write_report(folder: Path, *, png: bool = False, title: str = "", progress: Progress | None = None) -> Path:
     """Make figures/ and report.html of a finished study's folder anew; return the path of the report.
+
+    `title` stands in the place of the one that the study was written with.
 
     Figures are written as SVG, with `png` also as PNG, which needs the extra 'png' (ExtraMissing) and a font (Refused).
     `progress` is told the name of each figure before it is drawn. PathInvalid when there is no finished study.
     """
     findings = read_findings(folder)
+    if title:
+        findings = replace(findings, info={**findings.info, "title": title})
     drawn = draw_figures(findings, png=png, progress=progress)
     file = folder / "report.html"
     write_whole(file, _page(findings, drawn), durable=False)
