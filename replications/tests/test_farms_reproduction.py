@@ -6,6 +6,8 @@ import csv
 import gzip
 import json
 import math
+import re
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,8 @@ from typing import Any
 import numpy as np
 import pytest
 from discreet_replications.farms.farms_audit import Trial, audit_farms, audit_rows, bound_loss, list_trials
+from discreet_replications.farms.farms_figures import draw_figures
+from discreet_replications.farms.farms_files import write_reproduction
 from discreet_replications.farms.farms_reproduction import (
     FarmsReproduction,
     compare_tables,
@@ -21,8 +25,12 @@ from discreet_replications.farms.farms_reproduction import (
     scale_rows,
 )
 from discreet_replications.farms.rice_farms import CELLS, PRINTED, name_cell, published_farms, read_farms
+from discreet_replications.reproduce_commands import show_bootstrap
 
+from discreet.catalogue import FRENCH, Phrase, speaking
 from discreet.errors import FileRefused, ParameterInvalid, PathInvalid
+from tests.catalogue.english import find_alike, find_english, find_english_numbers
+from tests.golden.outputs.files import show_file
 from tests.places import SHARED
 
 pytestmark = pytest.mark.long
@@ -114,7 +122,7 @@ def test_slips_of_the_paper_are_told(done: FarmsReproduction) -> None:
 
 
 def test_losses_are_change_over_scale() -> None:
-    losses = {(trial.group, trial.noise): trial.loss for trial in list_trials(published_farms())}
+    losses = {(trial.group, str(trial.noise)): trial.loss for trial in list_trials(published_farms())}
     assert losses["inside", "table of counts, as printed: 1"] == 2
     assert losses["inside", "whole table (i), as printed: 17,528"] == Fraction(32_130, 17_528)
     assert losses["inside", "whole table (i), corrected: 32,130"] == 1
@@ -127,7 +135,7 @@ def test_losses_are_change_over_scale() -> None:
 
 def test_samples_find_what_is_broken_and_accuse_nothing_else() -> None:
     """Repeatable samples: the chance of 1 in 1,000 for each bound was taken when the seed was fixed."""
-    found = {(one.trial.group, one.trial.noise): one for one in audit_farms(published_farms(), samples=40_000)}
+    found = {(one.trial.group, str(one.trial.noise)): one for one in audit_farms(published_farms(), samples=40_000)}
     for one in found.values():
         assert one.trial.loss is None or one.at_least <= one.trial.loss
         assert one.kept or one.at_least > 1
@@ -138,7 +146,7 @@ def test_samples_find_what_is_broken_and_accuse_nothing_else() -> None:
 
 def test_the_bound_falls_to_nothing_where_nothing_changes() -> None:
     """At a confidence of 99.9%; the seed is fixed, so the test is repeatable."""
-    same = Trial("inside", "none", "any", (0, 0), (5, 7), (5, 7))
+    same = Trial("inside", Phrase("none"), Phrase("any"), (0, 0), (5, 7), (5, 7))
     assert same.loss == 0
     assert bound_loss(same, np.random.default_rng(1), samples=20_000) == 0
 
@@ -211,7 +219,7 @@ def test_files_that_are_no_text_are_refused(tmp_path: Path) -> None:
 def test_a_folder_that_holds_the_farms_will_do(tmp_path: Path) -> None:
     (tmp_path / "rice_farms.csv").write_text(HEADER + TWO_EACH, encoding="utf-8")
     found = read_farms(tmp_path)
-    assert found.source == "the rows of rice_farms.csv"
+    assert str(found.source) == "the rows of rice_farms.csv"
     assert found.cells == read_farms(write_file(tmp_path, HEADER + TWO_EACH)).cells
 
 
@@ -254,12 +262,12 @@ def test_results_have_one_shape(done: FarmsReproduction) -> None:
 def test_rows_are_told_from_published_cells(tmp_path: Path) -> None:
     file = write_file(tmp_path, HEADER + TWO_EACH, "<b>.csv")
     done = reproduce_bootstrap(tmp_path / "out", data=file, replicates=10)
-    assert done.unshown == ()
+    assert done.unshown == []
     assert done.verdict[0].startswith("From the rows of <b>.csv: ")
     assert any("the rows are not the paper's" in sentence for sentence in done.verdict)
     page = (tmp_path / "out" / "bootstrap.html").read_text(encoding="utf-8")
     assert "<b>.csv" not in page
-    assert name_cell(("share", "mixed")) in page
+    assert str(name_cell(("share", "mixed"))) in page
 
 
 def test_only_a_new_folder_or_an_earlier_reproduction_is_written_to(tmp_path: Path) -> None:
@@ -275,6 +283,33 @@ def test_only_a_new_folder_or_an_earlier_reproduction_is_written_to(tmp_path: Pa
         with pytest.raises(ParameterInvalid, match="replicates"):
             reproduce_bootstrap(tmp_path / "never", replicates=wrong)
     assert not (tmp_path / "never").exists()
+
+
+def test_everything_is_told_in_french(
+    done: FarmsReproduction, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    again = replace(done, folder=Path("dossier"))
+    show_bootstrap(done)
+    with speaking(FRENCH):
+        write_reproduction(again, draw_figures(done.farms, replicates=50))
+        show_bootstrap(again)
+    screens = capsys.readouterr().out
+    english, french = screens.split("Tableaux 1 à 4\u00a0:")
+    named = {"total", "gain", "Trad", "Figures", "public"}
+    assert find_alike(english, french) <= named
+    assert "9\u202f000*" in french
+    shown = [file for file in sorted(done.folder.rglob("*")) if file.suffix in {".html", ".svg"}]
+    for file in shown:
+        told = again.folder / file.relative_to(done.folder)
+        assert find_alike(file.read_text(encoding="utf-8"), told.read_text(encoding="utf-8")) <= named
+    written = [french, *(show_file(again.folder / file.relative_to(done.folder)) for file in shown)]
+    assert len(written) == 6
+    whole = re.sub(r"[Ss]ection [\d.]+", "", "\n".join(written))
+    assert [*find_english(whole), *find_english_numbers(whole)] == []
+    assert "1\u202f026 lignes sont 171 exploitations pendant six saisons" in whole
+    for file in (done.folder / "results.json", *(done.folder / "tables").iterdir()):  # for machines
+        assert (again.folder / file.relative_to(done.folder)).read_bytes() == file.read_bytes()
 
 
 def test_the_same_call_gives_the_same_figures(done: FarmsReproduction, tmp_path: Path) -> None:

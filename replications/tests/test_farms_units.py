@@ -17,7 +17,7 @@ FARMS = SHARED / "rice_farms.csv"
 def test_a_row_is_not_a_farm() -> None:
     """Without the rows, six times what a row moves is the most that a farm can."""
     found = find_units(published_farms())
-    lines = {line.what: line for line in found.lines}
+    lines = {str(line.what): line for line in found.lines}
     assert lines["table of counts"].losses == (Fraction(12), Fraction(6))
     totals = lines["table of totals, (i)"]
     assert (totals.row, totals.farm, totals.exact) == (32_130, 6 * 32_130, False)
@@ -43,7 +43,7 @@ def test_farms_are_compared_pair_by_pair(tmp_path: Path) -> None:
     assert found.lines[1].farm == max(map(max, moves))
     assert found.counted == (18, 9, 2, 2)
     assert found.beyond == sum(max(move) > found.lines[1].row for move in moves)
-    cells = {line.what: line.farm for line in found.lines[3:]}
+    cells = {str(line.what): line.farm for line in found.lines[3:]}
     for place, cell in enumerate(CELLS):
         column = [vector[place] for vector in vectors]
         assert cells[f"total of {name_cell(cell)} alone"] == max(column) - min(column)

@@ -18,6 +18,10 @@ def test_wrong_calls_are_told_and_nothing_is_written(run: Run, tmp_path: Path) -
     assert "FileRefused: 'farms.csv' lacks the columns varieties." in told
     assert "replicates" in run("reproduce", "bootstrap", "--replicates", "1", code=2).err
     assert not (tmp_path / "reproduction-bootstrap").exists()
+    told = run("reproduce", "bootstrap", "--data", "farms.csv", "--lang", "fr", code=1).err
+    assert "FileRefused: «\u00a0farms.csv\u00a0» n’a pas les colonnes varieties." in told
+    told = run("reproduce", "bootstrap", "--replicates", "1", "--lang", "fr", code=2).err
+    assert "doit être un nombre entier de 10 à 100\u202f000" in told
     (tmp_path / "taken").mkdir()
     (tmp_path / "taken" / "letter.txt").write_text("mine")
     assert run("reproduce", "bootstrap", "--out", "taken", code=2).err.startswith(

@@ -1,11 +1,11 @@
-"""English in what should be French, by words and numbers that French has not."""
+"""English in what should be French: words and numbers that French has not, and what stands alike in both languages."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
 
-__all__ = ["find_english", "find_english_numbers"]
+__all__ = ["find_alike", "find_english", "find_english_numbers"]
 
 _ENGLISH = frozenset(
     [
@@ -153,6 +153,20 @@ def find_english_numbers(text: str) -> Iterator[str]:
     for line in text.splitlines():
         if _ENGLISH_NUMBER.search(_without(line.strip(), (*_STORED, *_CODE))):
             yield line.strip()
+
+
+def find_alike(english: str, french: str) -> set[str]:
+    """Texts of a page, a drawing or a table on the screen that are the same in both, numbers apart.
+
+    They are names and codes, or what nobody has translated, however short.
+    """
+    return _texts(english) & _texts(french)
+
+
+def _texts(shown: str) -> set[str]:
+    plain = re.sub(r"<style>.*?</style>", "", shown, flags=re.DOTALL)
+    texts = map(str.strip, re.split(r"<[^>]*>|\n| {3,}", plain))
+    return {text for text in texts if re.search(r"[A-Za-z]{3}", text)}
 
 
 def _without(line: str, patterns: Sequence[str]) -> str:

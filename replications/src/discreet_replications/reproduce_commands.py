@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from discreet.catalogue import Numeral, numeral, say
 from discreet.cli import (
     CommandGroup,
     Format,
@@ -67,33 +68,46 @@ def report(
         with show_progress() as text:
             done = reproduce_report(out, theirs=theirs, rows=rows, runs=runs, jobs=jobs, png=png, progress=text)
     except KeyboardInterrupt:
-        show_note(f"Interrupted. Finished tasks are kept in {out}; run the same command again to go on.")
+        show_note(
+            say("Interrupted. Finished tasks are kept in {folder}; run the same command again to go on.", folder=out)
+        )
         raise typer.Exit(_INTERRUPTED) from None
     if output is Format.JSON:
         show_json(done.to_dict())
     else:
-        _show(done)
+        show_report(done)
 
 
-def _show(done: "ReportReproduction") -> None:
+def show_report(done: "ReportReproduction") -> None:
+    """The errors at one ε and what they mean, on the screen."""
+    from discreet.lab.study.findings.series_names import tell_mechanism, tell_model
     from discreet_replications.report.agreement import short_label, tell_amount
     from discreet_replications.report.printed_comparison import EVERYWHERE
+    from discreet_replications.wording import tell_files
 
     rows = [
         [
             short_label(line.query),
-            line.model,
+            tell_model(line.model),
             tell_amount(line.theirs),
             tell_amount(line.naive),
             tell_amount(line.correct),
-            line.correct_mechanism,
+            tell_mechanism(line.correct_mechanism),
             tell_amount(line.theory),
         ]
         for line in done.comparison.lines
         if line.group == EVERYWHERE and f"{line.epsilon:f}" == _SHOWN
     ]
     sides = ("left", "left", "right", "right", "right", "left", "right")
-    heads = ("statistic", "model", "the report", "its recipe here", "correct", "mechanism", "theory")
+    heads = (
+        say("statistic"),
+        say("model"),
+        say("the report"),
+        say("its recipe here"),
+        say("correct"),
+        say("mechanism"),
+        say("theory"),
+    )
     footer = [
         "",
         *done.gain,
@@ -101,10 +115,13 @@ def _show(done: "ReportReproduction") -> None:
         "",
         *done.faults,
         "",
-        *(f"{name}: {file}" for name, file in done.files.items()),
-        "A study with repeatable noise: not a release.",
+        *tell_files(done.files),
+        say("A study with repeatable noise: not a release."),
     ]
-    title = f"Mean absolute error over provinces at ε = {_SHOWN}; every ε and province is in comparison.csv."
+    title = say(
+        "Mean absolute error over provinces at ε = {epsilon}; every ε and province is in comparison.csv.",
+        epsilon=Numeral(_SHOWN),
+    )
     show_table(title, list(zip(heads, sides, strict=True)), rows, footer=footer)
 
 
@@ -132,51 +149,61 @@ def bootstrap(
     if output is Format.JSON:
         show_json({"files": done.files, **done.to_dict()})
     else:
-        _show_bootstrap(done)
+        show_bootstrap(done)
 
 
-def _show_bootstrap(done: "BootstrapReproduction") -> None:
+def show_bootstrap(done: "BootstrapReproduction") -> None:
+    """The paper's tables, what they should say and what a row loses, on the screen."""
     from discreet_replications.farms.farms_page import group_digits, tell_loss, unit_rows
+    from discreet_replications.farms.farms_words import FIGURES
     from discreet_replications.farms.rice_farms import name_cell
+    from discreet_replications.wording import tell_files
 
-    figures = ("n", "total", "max", "min", "sensitivity", "percent", "gain")
     found = {(line.cell, line.figure): group_digits(line.ours) + ("" if line.agrees else "*") for line in done.compared}
     show_table(
-        "Tables 1 to 4: rows, kilograms, sensitivity V, V in % of the total, accuracy gained.",
-        [("cell", "left"), *((figure, "right") for figure in figures)],
-        [[name_cell(cell), *(found[cell, figure] for figure in figures)] for cell in done.farms.cells],
-        footer=["* printed otherwise", ""],
+        say("Tables 1 to 4: rows, kilograms, sensitivity V, V in % of the total, accuracy gained."),
+        [(say("cell"), "left"), *((str(figure), "right") for figure in FIGURES.values())],
+        [[str(name_cell(cell)), *(found[cell, figure] for figure in FIGURES)] for cell in done.farms.cells],
+        footer=[say("* printed otherwise"), ""],
     )
     show_table(
-        "Sensitivities; at ε = 1 also the scales of the noise.",
-        [("what is released", "left"), ("printed", "left"), ("right", "left"), ("why", "left")],
+        say("Sensitivities; at ε = 1 also the scales of the noise."),
+        [(say("what is released"), "left"), (say("printed"), "left"), (say("right"), "left"), (say("why"), "left")],
         [[line.what, line.printed, line.right, line.why] for line in done.sensitivities],
         footer=[""],
     )
     show_table(
-        "The farm as unit: it has up to six rows, and the paper protects one. Losses where rows are promised ε = 1.",
+        say(
+            "The farm as unit: it has up to six rows, and the paper protects one. Losses where rows are promised ε = 1."
+        ),
         [
-            ("what is released", "left"),
-            ("row, printed", "right"),
-            ("row, right", "right"),
-            ("farm", "right"),
-            ("farm loses, printed", "right"),
-            ("farm loses, right", "right"),
+            (say("what is released"), "left"),
+            (say("row, printed"), "right"),
+            (say("row, right"), "right"),
+            (say("farm"), "right"),
+            (say("farm loses, printed"), "right"),
+            (say("farm loses, right"), "right"),
         ],
         unit_rows(done),
         footer=["", *done.units.tell(), ""],
     )
     show_table(
-        "What one row loses where ε = 1 is promised, and what samples alone show.",
-        [("noise", "left"), ("which row", "left"), ("loss", "right"), ("at least", "right")],
-        [[item.trial.noise, item.trial.farm, tell_loss(item), f"{item.at_least:.2f}"] for item in done.findings],
+        say("What one row loses where ε = 1 is promised, and what samples alone show."),
+        [(say("noise"), "left"), (say("which row"), "left"), (say("loss"), "right"), (say("at least"), "right")],
+        [
+            [str(item.trial.noise), str(item.trial.farm), tell_loss(item), numeral(item.at_least, ".2f")]
+            for item in done.findings
+        ],
         footer=[
             "",
             *done.verdict,
-            *(["", "Not shown without the rows (--data):", *done.unshown] if done.unshown else []),
+            *(["", say("Not shown without the rows (--data):"), *done.unshown] if done.unshown else []),
             "",
-            *(f"{name}: {file}" for name, file in done.files.items()),
-            "A study with repeatable noise that prints sensitivities: not a release, and not differentially private.",
+            *tell_files(done.files),
+            say(
+                "A study with repeatable noise that prints sensitivities: not a release, and not differentially "
+                "private."
+            ),
         ],
     )
 

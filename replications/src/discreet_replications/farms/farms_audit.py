@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from discreet.catalogue import Phrase
+from discreet.lab.audit import audit_loss
 from discreet.lab.bootstrap.bootstrap_sensitivity import (
     CellSummary,
     PublicBounds,
@@ -32,7 +34,6 @@ from discreet_replications.farms.rice_farms import CELLS, Cell, Farms, name_cell
 if TYPE_CHECKING:
     from numpy import float64
     from numpy.typing import NDArray
-from discreet.lab.audit import audit_loss
 
 __all__ = [
     "CONFIDENCE",
@@ -53,6 +54,9 @@ PUBLIC_BOUND: Final = 20_000
 SAMPLES: Final = 200_000
 CONFIDENCE: Final = 0.999
 _SEED: Final = 5_004
+_CELL_PRINTED: Final = Phrase("{cell} alone, as printed: {scale:,}")
+_CELL_RIGHT: Final = Phrase("{cell} alone, corrected: {scale:,}")
+_TABLE_RIGHT: Final = Phrase("whole table (i), corrected: {scale:,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +68,8 @@ class Trial:
     """
 
     group: str
-    farm: str
-    noise: str
+    farm: Phrase
+    noise: Phrase
     changes: tuple[int, ...]
     scales: tuple[int, ...]
     scales_after: tuple[int, ...]
@@ -98,8 +102,8 @@ class LossFinding:
         loss = self.trial.loss
         return {
             "group": self.trial.group,
-            "farm": self.trial.farm,
-            "noise": self.trial.noise,
+            "farm": self.trial.farm.en,
+            "noise": self.trial.noise.en,
             "changes": list(self.trial.changes),
             "scales": list(self.trial.scales),
             "scales_after": list(self.trial.scales_after),
@@ -152,28 +156,30 @@ def list_trials(farms: Farms) -> list[Trial]:
 def _count_trials(farms: Farms) -> list[Trial]:
     counts = {cell: count_summary(summary.n) for cell, summary in farms.cells.items()}
     printed, right = printed_table_sensitivity(counts, statistic=TableKind.COUNT), table_sensitivity(counts)
-    farm = "any row changes its cell"
-    return [
-        _trial("inside", farm, f"table of counts, as printed: {printed}", (-1, 1), printed),
-        _trial("inside", farm, f"table of counts, corrected: {right}", (-1, 1), right),
-    ]
+    farm = Phrase("any row changes its cell")
+    before = Phrase("table of counts, as printed: {scale}", scale=printed)
+    after = Phrase("table of counts, corrected: {scale}", scale=right)
+    return [_trial("inside", farm, before, (-1, 1), printed), _trial("inside", farm, after, (-1, 1), right)]
 
 
 def _inside_trials(farms: Farms) -> list[Trial]:
     cells = farms.cells
     leaves, enters = sorted(CELLS, key=lambda cell: cells[cell].reach, reverse=True)[:2]
-    moved = f"the row of {_kg(cells[leaves].high)} in {name_cell(leaves)} becomes one of {_kg(cells[enters].high)} in "
-    moved += name_cell(enters)
+    moved = _moves(cells, leaves, enters)
     changes = (-cells[leaves].high, cells[enters].high)
     printed, right = printed_table_sensitivity(cells, statistic=TableKind.TOTAL), table_sensitivity(cells)
     small = _smallest(cells)
-    gone = f"the row of {_kg(cells[small].high)} in {name_cell(small)} becomes one of another cell"
+    gone = Phrase(
+        "the row of {output:,} kg in {cell} becomes one of another cell",
+        output=cells[small].high,
+        cell=name_cell(small),
+    )
     own, fitting = cells[small].spread, cell_sensitivities(cells)[small]
     return [
-        _trial("inside", gone, f"{name_cell(small)} alone, as printed: {own:,}", (-cells[small].high,), own),
-        _trial("inside", gone, f"{name_cell(small)} alone, corrected: {fitting:,}", (-cells[small].high,), fitting),
-        _trial("inside", moved, f"whole table (i), as printed: {printed:,}", changes, printed),
-        _trial("inside", moved, f"whole table (i), corrected: {right:,}", changes, right),
+        _trial("inside", gone, _CELL_PRINTED.about(cell=name_cell(small), scale=own), (-cells[small].high,), own),
+        _trial("inside", gone, _CELL_RIGHT.about(cell=name_cell(small), scale=fitting), (-cells[small].high,), fitting),
+        _trial("inside", moved, Phrase("whole table (i), as printed: {scale:,}", scale=printed), changes, printed),
+        _trial("inside", moved, _TABLE_RIGHT.about(scale=right), changes, right),
         _split_trial(cells),
     ]
 
@@ -182,10 +188,10 @@ def _split_trial(cells: Mapping[Cell, CellSummary]) -> Trial:
     """Method (ii) as printed: each cell's epsilon/9 is exceeded, and the table is saved by touching two cells only."""
     scales = noise_scales(cells, method=ScaleMethod.SPLIT, statistic=TableKind.TOTAL, printed=True)
     first, second = sorted(CELLS, key=lambda cell: Fraction(cells[cell].high, scales[cell]), reverse=True)[:2]
-    farm = f"the row of {_kg(cells[first].high)} in {name_cell(first)} becomes one of {_kg(cells[second].high)} in "
     pair = (scales[first], scales[second])
     changes = (-cells[first].high, cells[second].high)
-    return Trial("inside", farm + name_cell(second), "whole table (ii), as printed: 9·V", changes, pair, pair)
+    noise = Phrase("whole table (ii), as printed: 9·V")
+    return Trial("inside", _moves(cells, first, second), noise, changes, pair, pair)
 
 
 def _outside_trials(farms: Farms) -> list[Trial]:
@@ -193,36 +199,55 @@ def _outside_trials(farms: Farms) -> list[Trial]:
     small, top = _smallest(cells), max(CELLS, key=lambda cell: cells[cell].high)
     low, high, name = cells[small].low, cells[small].high, name_cell(small)
     own, fitting = cells[small].spread, cell_sensitivities(cells)[small]
-    joins = f"an outsider of {_kg(kilograms)} joins {name} in place of "
-    cell, table = joins + f"its row of {_kg(high)}", joins + f"the row of {_kg(cells[top].high)} in {name_cell(top)}"
+    cell = Phrase(
+        "an outsider of {joins:,} kg joins {cell} in place of its row of {output:,} kg",
+        joins=kilograms,
+        cell=name,
+        output=high,
+    )
+    table = Phrase(
+        "an outsider of {joins:,} kg joins {cell} in place of the row of {output:,} kg in {other}",
+        joins=kilograms,
+        cell=name,
+        output=cells[top].high,
+        other=name_cell(top),
+    )
     change = kilograms - high
     right, public = table_sensitivity(cells), PublicBounds(low=0, high=PUBLIC_BOUND)
     clamped = min(kilograms, PUBLIC_BOUND)
     across = (-min(cells[top].high, PUBLIC_BOUND), clamped)
-    bounds = f"public bounds 0 to {PUBLIC_BOUND:,}"
+    anew = Phrase("{cell} alone, computed anew with it", cell=name)
+    bounded = Phrase(
+        "{cell} alone, public bounds 0 to {bound:,}: {scale:,}", cell=name, bound=PUBLIC_BOUND, scale=public.cell
+    )
+    whole = Phrase("whole table, public bounds 0 to {bound:,}: {scale:,}", bound=PUBLIC_BOUND, scale=public.table(9))
     return [
-        _trial("outside", cell, f"{name} alone, as printed: {own:,}", (change,), own),
-        Trial("outside", cell, f"{name} alone, computed anew with it", (change,), (own,), (kilograms - low,)),
-        _trial("outside", cell, f"{name} alone, corrected: {fitting:,}", (change,), fitting),
-        _trial("outside", table, f"whole table (i), corrected: {right:,}", (-cells[top].high, kilograms), right),
-        _trial(
-            "outside", cell, f"{name} alone, {bounds}: {public.cell:,}", (clamped - min(high, clamped),), public.cell
-        ),
-        _trial("outside", table, f"whole table, {bounds}: {public.table(9):,}", across, public.table(9)),
+        _trial("outside", cell, _CELL_PRINTED.about(cell=name, scale=own), (change,), own),
+        Trial("outside", cell, anew, (change,), (own,), (kilograms - low,)),
+        _trial("outside", cell, _CELL_RIGHT.about(cell=name, scale=fitting), (change,), fitting),
+        _trial("outside", table, _TABLE_RIGHT.about(scale=right), (-cells[top].high, kilograms), right),
+        _trial("outside", cell, bounded, (clamped - min(high, clamped),), public.cell),
+        _trial("outside", table, whole, across, public.table(9)),
     ]
 
 
-def _trial(group: str, farm: str, noise: str, changes: tuple[int, ...], scale: int) -> Trial:
+def _moves(cells: Mapping[Cell, CellSummary], leaves: Cell, enters: Cell) -> Phrase:
+    return Phrase(
+        "the row of {output:,} kg in {cell} becomes one of {becomes:,} kg in {other}",
+        output=cells[leaves].high,
+        cell=name_cell(leaves),
+        becomes=cells[enters].high,
+        other=name_cell(enters),
+    )
+
+
+def _trial(group: str, farm: Phrase, noise: Phrase, changes: tuple[int, ...], scale: int) -> Trial:
     scales = (scale,) * len(changes)
     return Trial(group, farm, noise, changes, scales, scales)
 
 
 def _smallest(cells: Mapping[Cell, CellSummary]) -> Cell:
     return min(CELLS, key=lambda cell: cells[cell].spread)
-
-
-def _kg(kilograms: int) -> str:
-    return f"{kilograms:,} kg"
 
 
 # --- samples --------------------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from discreet.catalogue import Phrase, language, say
 from discreet.errors import ParameterInvalid
 from discreet.lab.bootstrap.bootstrap_sensitivity import (
     PublicBounds,
@@ -34,7 +35,7 @@ MOST_REPLICATES: Final = 100_000
 SEED: Final = 2_019
 _ACROSS: Final = 3
 _UNIT: Final = "kg"
-_TOLD: Final = "ε = 1; repeatable noise, not a release."
+_TOLD: Final = Phrase("ε = 1; repeatable noise, not a release.")
 
 Scales = Mapping[Cell, int]
 
@@ -42,7 +43,7 @@ Scales = Mapping[Cell, int]
 def draw_figures(farms: Farms, *, replicates: int = REPLICATES) -> list[Drawn]:
     """The paper's three figures and ours; ParameterInvalid when there are too few or too many replicates."""
     if not 10 <= replicates <= MOST_REPLICATES:
-        rule = f"must be a whole number from 10 to {MOST_REPLICATES:,}"
+        rule = say("must be a whole number from 10 to {most:,}", most=MOST_REPLICATES)
         raise ParameterInvalid(parameter="replicates", rule=rule, given=str(replicates))
     generator = np.random.default_rng(SEED)
     own = printed_cell_sensitivities(farms.cells, statistic=TableKind.TOTAL)
@@ -68,33 +69,46 @@ def _replicate(
 def _draw_totals(farms: Farms, alone: Mapping[Cell, NDArray[float64]], replicates: int) -> Drawn:
     panels = [
         BoxPanel(
-            title=name_cell(cell), groups=[(f"V = {summary.spread:,}", alone[cell].tolist())], reference=summary.total
+            title=str(name_cell(cell)),
+            groups=[(say("V = {spread:,}", spread=summary.spread), alone[cell].tolist())],
+            reference=summary.total,
         )
         for cell, summary in farms.cells.items()
     ]
     return draw_boxes(
         name="figure-1",
-        words=f"Figure 1. Total net output of each cell, {replicates:,} replicates, each cell by itself with the "
-        f"paper's sensitivity V. The dashed line is the true total; every panel has its own scale. {_TOLD}",
-        title="Figure 1: each cell by itself",
+        words=say(
+            "Figure 1. Total net output of each cell, {replicates:,} replicates, each cell by itself with the paper's "
+            "sensitivity V. The dashed line is the true total; every panel has its own scale. {told}",
+            replicates=replicates,
+            told=_TOLD,
+        ),
+        title=say("Figure 1: each cell by itself"),
         panels=panels,
         across=_ACROSS,
         unit=_UNIT,
+        language=language(),
     )
 
 
 def _draw_bias(farms: Farms, alone: Mapping[Cell, NDArray[float64]], replicates: int) -> Drawn:
     groups = [
-        (name_cell(cell), (100 * (alone[cell] / summary.total - 1)).tolist()) for cell, summary in farms.cells.items()
+        (str(name_cell(cell)), (100 * (alone[cell] / summary.total - 1)).tolist())
+        for cell, summary in farms.cells.items()
     ]
     return draw_boxes(
         name="figure-2",
-        words=f"Figure 2. Relative bias of the same {replicates:,} replicates, in percent of the true total. It is "
-        f"large where the sensitivity is a large part of the total (Table 3). {_TOLD}",
-        title="Figure 2: relative bias of each cell by itself",
-        panels=[BoxPanel(title="All nine cells", groups=groups, reference=0.0)],
+        words=say(
+            "Figure 2. Relative bias of the same {replicates:,} replicates, in percent of the true total. It is large "
+            "where the sensitivity is a large part of the total (Table 3). {told}",
+            replicates=replicates,
+            told=_TOLD,
+        ),
+        title=say("Figure 2: relative bias of each cell by itself"),
+        panels=[BoxPanel(title=say("All nine cells"), groups=groups, reference=0.0)],
         across=1,
         unit="%",
+        language=language(),
     )
 
 
@@ -105,32 +119,43 @@ def _draw_methods(farms: Farms, generator: np.random.Generator, replicates: int)
     }
     return draw_boxes(
         name="figure-3",
-        words=f"Figure 3. The whole table by methods (i) and (ii) as printed, {replicates:,} replicates. The dashed "
-        f"line is the true total; every panel has its own scale. {_TOLD}",
-        title="Figure 3: the whole table, methods (i) and (ii) as printed",
+        words=say(
+            "Figure 3. The whole table by methods (i) and (ii) as printed, {replicates:,} replicates. The dashed line "
+            "is the true total; every panel has its own scale. {told}",
+            replicates=replicates,
+            told=_TOLD,
+        ),
+        title=say("Figure 3: the whole table, methods (i) and (ii) as printed"),
         panels=_compare(farms, scales, generator, replicates),
         across=_ACROSS,
         unit=_UNIT,
+        language=language(),
     )
 
 
 def _draw_corrected(farms: Farms, generator: np.random.Generator, replicates: int) -> Drawn:
     cells = farms.cells
     scales: dict[str, Scales] = {
-        "(i) printed": noise_scales(cells, method=ScaleMethod.MAXIMUM, statistic=TableKind.TOTAL, printed=True),
-        "(i) right": noise_scales(cells, method=ScaleMethod.MAXIMUM, statistic=TableKind.TOTAL),
-        "ε/2 a cell": noise_scales(cells, method=ScaleMethod.PAIR, statistic=TableKind.TOTAL),
-        "public": dict.fromkeys(cells, PublicBounds(low=0, high=PUBLIC_BOUND).table(len(cells))),
+        say("(i) printed"): noise_scales(cells, method=ScaleMethod.MAXIMUM, statistic=TableKind.TOTAL, printed=True),
+        say("(i) right"): noise_scales(cells, method=ScaleMethod.MAXIMUM, statistic=TableKind.TOTAL),
+        say("ε/2 a cell"): noise_scales(cells, method=ScaleMethod.PAIR, statistic=TableKind.TOTAL),
+        say("public"): dict.fromkeys(cells, PublicBounds(low=0, high=PUBLIC_BOUND).table(len(cells))),
     }
     return draw_boxes(
         name="figure-4",
-        words=f"Figure 4, not in the paper. The whole table by (i) as printed and with the sensitivity it needs; with "
-        f"ε/2 for each cell, because a row touches two cells at most; and by differential privacy with public bounds "
-        f"of 0 to {PUBLIC_BOUND:,} kg, which alone protects outsiders. {replicates:,} replicates, {_TOLD}",
-        title="Figure 4: the noise that the promise needs",
+        words=say(
+            "Figure 4, not in the paper. The whole table by (i) as printed and with the sensitivity it needs; with "
+            "ε/2 for each cell, because a row touches two cells at most; and by differential privacy with public "
+            "bounds of 0 to {bound:,} kg, which alone protects outsiders. {replicates:,} replicates, {told}",
+            bound=PUBLIC_BOUND,
+            replicates=replicates,
+            told=_TOLD,
+        ),
+        title=say("Figure 4: the noise that the promise needs"),
         panels=_compare(farms, scales, generator, replicates),
         across=_ACROSS,
         unit=_UNIT,
+        language=language(),
     )
 
 
@@ -140,7 +165,7 @@ def _compare(
     drawn = {name: _replicate(farms, own, generator, replicates) for name, own in scales.items()}
     return [
         BoxPanel(
-            title=name_cell(cell),
+            title=str(name_cell(cell)),
             groups=[(name, values[cell].tolist()) for name, values in drawn.items()],
             reference=summary.total,
         )

@@ -7,8 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from discreet.catalogue import say
 from discreet.errors import PathInvalid
 from discreet.files import write_whole
+from discreet.paths import tell_reason
 from discreet.present import csv_text
 
 if TYPE_CHECKING:
@@ -39,7 +41,10 @@ def write_reproduction(done: FarmsReproduction, drawn: Sequence[Drawn]) -> None:
             write_picture(figure, done.folder / "figures" / f"{figure.name}.svg")
         _write(done.folder / "bootstrap.html", write_bootstrap_page(done, drawn))
     except OSError as error:
-        raise PathInvalid(f"'{done.folder}' cannot be written: {error.strerror}.", path=str(done.folder)) from None
+        raise PathInvalid(
+            say("'{file}' cannot be written: {reason}.", file=done.folder, reason=tell_reason(error)),
+            path=str(done.folder),
+        ) from None
 
 
 def _write_tables(folder: Path, results: Mapping[str, Any]) -> None:

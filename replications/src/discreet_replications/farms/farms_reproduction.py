@@ -13,6 +13,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final
 
+from discreet.catalogue import ENGLISH, Phrase, numeral, say, speaking
 from discreet.lab.audit import require_limits
 from discreet.lab.bootstrap.bootstrap_accuracy import gain_ratio
 from discreet.lab.bootstrap.bootstrap_sensitivity import (
@@ -58,7 +59,7 @@ __all__ = [
     "show_ratio",
 ]
 
-NOTICE: Final = (
+NOTICE: Final = Phrase(
     "A study of public data with repeatable noise, for a custodian. Bootstrap differential privacy is not differential "
     "privacy; sensitivities and scales are shown here, and would tell about the rows if a release showed them."
 )
@@ -112,19 +113,35 @@ class PrintedSensitivity:
 
 @dataclass(frozen=True, slots=True)
 class FarmsReproduction:
-    """Everything that was found, what it means in words, and where it is written."""
+    """Everything that was found, and where it is written."""
 
     folder: Path
     farms: Farms
     compared: tuple[Compared, ...]
-    sensitivities: tuple[PrintedSensitivity, ...]
     findings: tuple[LossFinding, ...]
     rows: RowAudit | None
     units: FarmUnits
-    verdict: tuple[str, ...]
-    slips: tuple[str, ...]
-    unshown: tuple[str, ...]
     replicates: int
+
+    @property
+    def sensitivities(self) -> list[PrintedSensitivity]:
+        """What one replaced row may move, in words."""
+        return list_sensitivities(self.farms)
+
+    @property
+    def verdict(self) -> list[str]:
+        """What was found, in sentences."""
+        return tell_verdict(self.farms, self.compared, self.findings, self.rows)
+
+    @property
+    def slips(self) -> list[str]:
+        """What a reader of the paper should know."""
+        return tell_slips(self.farms)
+
+    @property
+    def unshown(self) -> list[str]:
+        """What only the rows could show; nothing where they are there."""
+        return [] if self.farms.rows is not None else list(map(str, UNSHOWN))
 
     @property
     def files(self) -> dict[str, str]:
@@ -132,13 +149,18 @@ class FarmsReproduction:
         return {name: str(self.folder / file) for name, file in named.items()}
 
     def to_dict(self) -> dict[str, Any]:
+        """For machines, and so the same in every language."""
+        with speaking(ENGLISH):
+            return self._to_dict()
+
+    def _to_dict(self) -> dict[str, Any]:
         return {
             "reproduction": "bootstrap",
-            "notice": NOTICE,
-            "paper": SOURCE,
-            "source": self.farms.source,
+            "notice": str(NOTICE),
+            "paper": str(SOURCE),
+            "source": str(self.farms.source),
             "from_rows": self.farms.rows is not None,
-            "verdict": list(self.verdict),
+            "verdict": self.verdict,
             "unit": self.units.to_dict(),
             "tables": [line.to_dict() for line in self.compared],
             "sensitivities": [line.to_dict() for line in self.sensitivities],
@@ -150,8 +172,8 @@ class FarmsReproduction:
                 "trials": [finding.to_dict() for finding in self.findings],
                 "rows": None if self.rows is None else self.rows.to_dict(),
             },
-            "slips": list(self.slips),
-            "not_shown": list(self.unshown),
+            "slips": self.slips,
+            "not_shown": self.unshown,
             "replicates": self.replicates,
         }
 
@@ -168,33 +190,28 @@ def reproduce_bootstrap(
     from discreet_replications.farms.farms_figures import REPLICATES, draw_figures
     from discreet_replications.farms.farms_files import FILES, KIND, RESULTS, write_reproduction
 
-    require_limits("the audit of the reproduction", extra="tables")
+    require_limits(Phrase("the audit of the reproduction"), extra="tables")
     text = progress or (lambda _stage, _done, _all: None)
     check_folder(folder, kind=KIND, results=RESULTS, files=FILES)
     farms = published_farms() if data is None else read_farms(data)
-    text("drawing replicates", 0, 3)
+    text(say("drawing replicates"), 0, 3)
     replicates = REPLICATES if replicates is None else replicates
     drawn = draw_figures(farms, replicates=replicates)
-    text("auditing", 1, 3)
+    text(say("auditing"), 1, 3)
     done = _reproduce(folder, farms, replicates=replicates)
-    text("writing", 2, 3)
+    text(say("writing"), 2, 3)
     write_reproduction(done, drawn)
     return done
 
 
 def _reproduce(folder: Path, farms: Farms, *, replicates: int) -> FarmsReproduction:
-    compared, findings, rows = compare_tables(farms), audit_farms(farms), audit_rows(farms)
     return FarmsReproduction(
         folder=folder,
         farms=farms,
-        compared=tuple(compared),
-        sensitivities=tuple(list_sensitivities(farms)),
-        findings=tuple(findings),
-        rows=rows,
+        compared=tuple(compare_tables(farms)),
+        findings=tuple(audit_farms(farms)),
+        rows=audit_rows(farms),
         units=find_units(farms),
-        verdict=tuple(tell_verdict(farms, compared, findings, rows)),
-        slips=tuple(tell_slips(farms)),
-        unshown=() if farms.rows is not None else UNSHOWN,
         replicates=replicates,
     )
 
@@ -235,45 +252,45 @@ def list_sensitivities(farms: Farms) -> list[PrintedSensitivity]:
     cells, total = farms.cells, TableKind.TOTAL
     counts = {cell: count_summary(summary.n) for cell, summary in cells.items()}
     printed, right = printed_cell_sensitivities(cells, statistic=total), cell_sensitivities(cells)
-    moving = "a row leaves one cell and enters another"
+    moving = say("a row leaves one cell and enters another")
     largest = max(summary.reach for summary in cells.values())
     known = PublicBounds(low=0, high=largest)
     return [
         PrintedSensitivity(
-            "table of counts",
-            f"{printed_table_sensitivity(counts, statistic=TableKind.COUNT):,}",
-            f"{table_sensitivity(counts):,}",
+            say("table of counts"),
+            numeral(printed_table_sensitivity(counts, statistic=TableKind.COUNT)),
+            numeral(table_sensitivity(counts)),
             moving,
         ),
         PrintedSensitivity(
-            "one cell's total",
+            say("one cell's total"),
             _span(printed.values()),
             _span(right.values()),
-            "max(V, M): a row may enter or leave the cell with all it has",
+            say("max(V, M): a row may enter or leave the cell with all it has"),
         ),
         PrintedSensitivity(
-            "table of totals, (i)",
-            f"{printed_table_sensitivity(cells, statistic=total):,}",
-            f"{table_sensitivity(cells):,}",
-            f"{moving}: the two largest M together",
+            say("table of totals, (i)"),
+            numeral(printed_table_sensitivity(cells, statistic=total)),
+            numeral(table_sensitivity(cells)),
+            say("{moving}: the two largest M together", moving=moving),
         ),
         PrintedSensitivity(
-            "table of totals, (ii)",
-            f"9·V: {_span(9 * item for item in printed.values())}",
-            f"9·max(V, M): {_span(9 * item for item in right.values())}",
-            "a row touches two cells, so 2·max(V, M) is enough",
+            say("table of totals, (ii)"),
+            say("9·V: {span}", span=_span(9 * item for item in printed.values())),
+            say("9·max(V, M): {span}", span=_span(9 * item for item in right.values())),
+            say("a row touches two cells, so 2·max(V, M) is enough"),
         ),
         PrintedSensitivity(
-            "table of totals, (iii)",
-            f"V: {_span(printed.values())}",
-            f"V: {_span(printed.values())}",
-            "right, if everybody knows which row lies in which cell",
+            say("table of totals, (iii)"),
+            say("V: {span}", span=_span(printed.values())),
+            say("V: {span}", span=_span(printed.values())),
+            say("right, if everybody knows which row lies in which cell"),
         ),
         PrintedSensitivity(
-            f"table of totals, public bounds 0 to {largest:,}",
-            f"{largest:,}",
-            f"{known.table(len(cells)):,}",
-            f"{moving}; the bound itself is read from the rows here",
+            say("table of totals, public bounds 0 to {bound:,}", bound=largest),
+            numeral(largest),
+            numeral(known.table(len(cells))),
+            say("{moving}; the bound itself is read from the rows here", moving=moving),
         ),
     ]
 
@@ -299,4 +316,4 @@ def scale_rows(farms: Farms) -> list[dict[str, Any]]:
 
 def _span(values: Iterable[int]) -> str:
     found = list(values)
-    return f"{min(found):,} to {max(found):,}"
+    return say("{low:,} to {high:,}", low=min(found), high=max(found))

@@ -16,6 +16,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from discreet.catalogue import ENGLISH, Phrase, say, speaking
 from discreet.lab.bootstrap.bootstrap_sensitivity import (
     PublicBounds,
     TableKind,
@@ -30,9 +31,21 @@ from discreet_replications.farms.rice_farms import CELLS, FARMS, SEASONS, Cell, 
 
 __all__ = ["UNIT", "FarmUnits", "UnitLine", "find_units"]
 
-UNIT: Final = (
-    f"The {FARMS * SEASONS:,} rows are {FARMS} farms in six seasons. The paper protects a row, a farm in "
-    "one season; a farm has up to six rows, so an ε for rows is up to 6·ε for the farm."
+UNIT: Final = Phrase(
+    "The {rows:,} rows are {farms} farms in six seasons. The paper protects a row, a farm in one season; a farm has up "
+    "to six rows, so an ε for rows is up to 6·ε for the farm.",
+    rows=FARMS * SEASONS,
+    farms=FARMS,
+)
+_EXACT: Final = Phrase(
+    "For the farm as unit the table of counts needs {counts:,} instead of {count:,}, and the table of totals up to "
+    "{totals:,} kg instead of {total:,}. Where rows are promised ε = 1, a farm loses up to {printed:.2f} in the table "
+    "of totals as printed, and {right:.2f} as corrected."
+)
+_AT_MOST: Final = Phrase(
+    "For the farm as unit the table of counts needs {counts:,} instead of {count:,}, and the table of totals at most "
+    "{totals:,} kg instead of {total:,}. Where rows are promised ε = 1, a farm loses at most {printed:.2f} in the "
+    "table of totals as printed, and {right:.2f} as corrected."
 )
 
 
@@ -43,7 +56,7 @@ class UnitLine:
     Not `exact`: no rows were read, and `farm` is what six rows can move at most.
     """
 
-    what: str
+    what: Phrase
     printed: int
     row: int
     farm: int
@@ -57,7 +70,7 @@ class UnitLine:
     def to_dict(self) -> dict[str, Any]:
         printed, row = self.losses
         return {
-            "what": self.what,
+            "what": self.what.en,
             "row_printed": self.printed,
             "row": self.row,
             "farm": self.farm,
@@ -81,24 +94,29 @@ class FarmUnits:
     def tell(self) -> list[str]:
         """The unit and what it costs, in sentences."""
         counts, totals = self.lines[0], self.lines[1]
-        lines = [UNIT]
+        lines = [str(UNIT)]
         if self.counted is not None:
             rows, farms, seasons, cells = self.counted
             lines.append(
-                f"Counted in the file: {rows:,} rows, {farms:,} farms, up to {seasons} rows and {cells} cells each. "
-                f"With noise that is right for rows, {self.beyond:,} of {farms:,} farms can lose more than ε."
+                say(
+                    "Counted in the file: {rows:,} rows, {farms:,} farms, up to {seasons} rows and {cells} cells each. "
+                    "With noise that is right for rows, {beyond:,} of {farms:,} farms can lose more than ε.",
+                    rows=rows,
+                    farms=farms,
+                    seasons=seasons,
+                    cells=cells,
+                    beyond=self.beyond,
+                )
             )
-        most = "up to" if totals.exact else "at most"
-        printed, right = (f"{float(loss):.2f}" for loss in totals.losses)
-        lines.append(
-            f"For the farm as unit the table of counts needs {counts.farm:,} instead of {counts.row:,}, and the table "
-            f"of totals {most} {totals.farm:,} kg instead of {totals.row:,}. Where rows are promised ε = 1, a farm "
-            f"loses {most} {printed} in the table of totals as printed, and {right} as corrected."
-        )
-        return lines
+        printed, right = map(float, totals.losses)
+        costs = _EXACT if totals.exact else _AT_MOST
+        facts = {"counts": counts.farm, "count": counts.row, "totals": totals.farm, "total": totals.row}
+        return [*lines, str(costs.about(**facts, printed=printed, right=right))]
 
     def to_dict(self) -> dict[str, Any]:
         names = ("rows", "farms", "most_rows_of_a_farm", "most_cells_of_a_farm")
+        with speaking(ENGLISH):
+            told = self.tell()
         return {
             "unit_of_the_paper": "row: a farm in one season",
             "rows": FARMS * SEASONS,
@@ -107,7 +125,7 @@ class FarmUnits:
             "counted": None if self.counted is None else dict(zip(names, self.counted, strict=True)),
             "farms_beyond_epsilon": self.beyond,
             "sensitivities": [line.to_dict() for line in self.lines],
-            "told": self.tell(),
+            "told": told,
         }
 
 
@@ -144,16 +162,16 @@ def _lines(farms: Farms, moved: _Moved | None, seasons: int) -> tuple[UnitLine, 
     printed, own = printed_cell_sensitivities(cells, statistic=TableKind.TOTAL), cell_sensitivities(cells)
     public = PublicBounds(low=0, high=PUBLIC_BOUND)
     lines = [
-        UnitLine("table of counts", 1, count, moved.counts if moved else seasons * count, exact),
+        UnitLine(Phrase("table of counts"), 1, count, moved.counts if moved else seasons * count, exact),
         UnitLine(
-            "table of totals, (i)",
+            Phrase("table of totals, (i)"),
             printed_table_sensitivity(cells, statistic=TableKind.TOTAL),
             row,
             moved.totals if moved else seasons * row,
             exact,
         ),
         UnitLine(
-            f"table of totals, public bounds 0 to {PUBLIC_BOUND:,}",
+            Phrase("table of totals, public bounds 0 to {bound:,}", bound=PUBLIC_BOUND),
             public.cell,
             public.table(len(cells)),
             seasons * public.table(len(cells)),
@@ -162,7 +180,7 @@ def _lines(farms: Farms, moved: _Moved | None, seasons: int) -> tuple[UnitLine, 
     ]
     lines += [
         UnitLine(
-            f"total of {name_cell(cell)} alone",
+            Phrase("total of {cell} alone", cell=name_cell(cell)),
             printed[cell],
             own[cell],
             moved.cells[cell] if moved else min(seasons, cells[cell].n) * own[cell],

@@ -17,6 +17,7 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Final
 
+from discreet.catalogue import Labels, Phrase, say
 from discreet.errors import FileRefused, PathInvalid
 from discreet.lab.bootstrap.bootstrap_sensitivity import CellSummary
 from discreet.paths import open_regular
@@ -38,16 +39,25 @@ __all__ = [
     "read_farms",
 ]
 
-SOURCE: Final = (
+SOURCE: Final = Phrase(
     "O'Keefe and Charest, Bootstrap Differential Privacy, Transactions on Data Privacy 12 (2019), Section 5.3, "
     "Tables 1 to 4"
 )
 Cell = tuple[str, str]
 """Status and varieties, by the codes of the file."""
 
-# The paper's order and words: what the file calls 'mixed' among the varieties is 'Both' in print.
-STATUSES: Final = {"mixed": "Mixed", "owner": "Owner", "share": "Share"}
-VARIETIES: Final = {"high": "High", "mixed": "Both", "trad": "Trad"}
+# The paper's order and words: what the file calls 'mixed' among the varieties is 'Both' in print. They are labels as
+# a card has them; the catalogue knows a share that is no farmer.
+STATUSES: Final = {
+    "mixed": Labels("Mixed", "Mixte"),
+    "owner": Labels("Owner", "Propriétaire"),
+    "share": Labels("Share", "Métayer"),
+}
+VARIETIES: Final = {
+    "high": Labels("High", "Haut rdt"),
+    "mixed": Labels("Both", "Les deux"),
+    "trad": Labels("Trad", "Trad"),
+}
 CELLS: Final = tuple((status, varieties) for status in STATUSES for varieties in VARIETIES)
 FARMS: Final = 171
 SEASONS: Final = 6
@@ -97,7 +107,7 @@ class Farms:
 
     cells: Mapping[Cell, CellSummary]
     rows: Mapping[Cell, Sequence[int]] | None
-    source: str
+    source: Phrase
     holdings: Mapping[str, Sequence[tuple[Cell, int]]] | None = None
 
     def __post_init__(self) -> None:
@@ -105,9 +115,9 @@ class Farms:
             raise ValueError("the farms have nine cells, in the paper's order")
 
 
-def name_cell(cell: Cell) -> str:
+def name_cell(cell: Cell) -> Phrase:
     """A cell in the paper's words."""
-    return f"{STATUSES[cell[0]]}/{VARIETIES[cell[1]]}"
+    return Phrase("{status}/{varieties}", status=STATUSES[cell[0]], varieties=VARIETIES[cell[1]])
 
 
 def published_farms() -> Farms:
@@ -117,7 +127,8 @@ def published_farms() -> Farms:
         cell: CellSummary(n=item.n, total=item.total, low=item.low, high=right if cell == wrong else item.high)
         for cell, item in PRINTED.items()
     }
-    return Farms(cells, None, f"Table 1 of the paper, with the maximum of {name_cell(wrong)} corrected")
+    source = Phrase("Table 1 of the paper, with the maximum of {cell} corrected", cell=name_cell(wrong))
+    return Farms(cells, None, source)
 
 
 def read_farms(file: Path) -> Farms:
@@ -126,8 +137,12 @@ def read_farms(file: Path) -> Farms:
         file = next((item for name in _FILES if (item := file / name).is_file()), file)
     if not file.is_file():
         raise PathInvalid(
-            f"'{file}' is not a regular file, nor a folder with {_FILES[0]}. Give RiceFarms as CSV or CSV.gz, or leave "
-            "--data out.",
+            say(
+                "'{file}' is not a regular file, nor a folder with {name}. Give RiceFarms as CSV or CSV.gz, or leave "
+                "--data out.",
+                file=file,
+                name=_FILES[0],
+            ),
             path=str(file),
         )
     rows: dict[Cell, list[int]] = {cell: [] for cell in CELLS}
@@ -137,17 +152,21 @@ def read_farms(file: Path) -> Farms:
         rows[cell].append(kilograms)
         holdings.setdefault(farm, []).append((cell, kilograms))
     if sum(map(len, rows.values())) > _MOST:
-        raise _refusal(file, f"has more than {_MOST:,} farms; every pair of them would be compared")
+        raise _refusal(file, say("has more than {most:,} farms; every pair of them would be compared", most=_MOST))
     for cell, values in rows.items():
         if len(set(values)) < 2:
             raise _refusal(
                 file,
-                f"has fewer than two farms of different output in {name_cell(cell)}. Its sensitivity would be 0 and "
-                "its total released exactly; the paper's tables need all nine cells",
+                say(
+                    "has fewer than two farms of different output in {cell}. Its sensitivity would be 0 and its total "
+                    "released exactly; the paper's tables need all nine cells",
+                    cell=name_cell(cell),
+                ),
             )
     cells = {cell: CellSummary(n=len(of), total=sum(of), low=min(of), high=max(of)) for cell, of in rows.items()}
     named = None if "" in holdings else holdings
-    return Farms(cells, {cell: tuple(of) for cell, of in rows.items()}, f"the rows of {file.name}", named)
+    source = Phrase("the rows of {file}", file=file.name)
+    return Farms(cells, {cell: tuple(of) for cell, of in rows.items()}, source, named)
 
 
 def _records(file: Path) -> Iterator[tuple[str, str, str, str]]:
@@ -157,16 +176,23 @@ def _records(file: Path) -> Iterator[tuple[str, str, str, str]]:
         names = [name.strip().lower() for name in next(reader, [])]
         missing = [name for name in _COLUMNS if name not in names]
         if missing:
-            raise _refusal(file, f"lacks the columns {', '.join(missing)}. RiceFarms has {', '.join(_COLUMNS)}")
+            raise _refusal(
+                file,
+                say(
+                    "lacks the columns {missing}. RiceFarms has {columns}",
+                    missing=", ".join(missing),
+                    columns=", ".join(_COLUMNS),
+                ),
+            )
         indices = [names.index(name) for name in (*_COLUMNS, *([_FARM] if _FARM in names else []))]
         for row in reader:
             if row and len(row) != len(names):
-                raise _refusal(file, "has a line that is longer or shorter than its heading")
+                raise _refusal(file, say("has a line that is longer or shorter than its heading"))
             if row:
                 status, varieties, output, *farm = (row[index].strip() for index in indices)
                 yield status, varieties, output, farm[0] if farm else ""
     except csv.Error:
-        raise _refusal(file, "cannot be read as CSV") from None
+        raise _refusal(file, say("cannot be read as CSV")) from None
 
 
 def _text(file: Path) -> str:
@@ -175,17 +201,18 @@ def _text(file: Path) -> str:
             stream = gzip.GzipFile(fileobj=plain) if file.suffix.lower() == ".gz" else plain
             raw = stream.read(_LARGEST + 1)
         if len(raw) > _LARGEST:
-            raise _refusal(file, f"is larger than {_LARGEST // 10**6} MB; RiceFarms has 1,026 rows")
+            raise _refusal(file, say("is larger than {limit} MB; RiceFarms has 1,026 rows", limit=_LARGEST // 10**6))
         return raw.decode("utf-8-sig")
     except (OSError, EOFError, UnicodeDecodeError, zlib.error):
-        raise _refusal(file, "cannot be read as CSV in UTF-8") from None
+        raise _refusal(file, say("cannot be read as CSV in UTF-8")) from None
 
 
 def _place(status: str, varieties: str, file: Path) -> Cell:
     cell = (status.lower(), _SYNONYMS.get(varieties.lower(), varieties.lower()))
     if cell not in PRINTED:
         raise _refusal(
-            file, "has a farm outside the nine cells: status is mixed, owner or share; varieties high, mixed or trad"
+            file,
+            say("has a farm outside the nine cells: status is mixed, owner or share; varieties high, mixed or trad"),
         )
     return cell
 
@@ -196,9 +223,9 @@ def _kilograms(text: str, file: Path) -> int:
     except InvalidOperation:
         value = Decimal("NaN")
     if not value.is_finite() or value < 0 or value >= 10**12 or value != value.to_integral_value():
-        raise _refusal(file, "has a net output (noutput) that is no whole number of kilograms, zero or more")
+        raise _refusal(file, say("has a net output (noutput) that is no whole number of kilograms, zero or more"))
     return int(value)
 
 
 def _refusal(file: Path, why: str) -> FileRefused:
-    return FileRefused(f"'{file.name}' {why}.", file=file.name)
+    return FileRefused(say("'{file}' {why}.", file=file.name, why=why), file=file.name)
