@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import json
 from decimal import Decimal
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -20,7 +22,9 @@ def test_six_tables_of_four_epsilons_thirteen_provinces_and_three_models() -> No
     tables = printed_tables()
     assert [table.table for table in tables] == ["7.1", "7.2", "7.3", "7.4", "7.5", "7.6"]
     assert all(len(table.errors) == 4 * 13 * 3 for table in tables)
-    assert "2017-2018" in printed_source()
+    assert "2017-2018" in str(printed_source())
+    written = files("discreet_replications.report") / "resources" / "report_tables.json"
+    assert json.loads(written.read_text(encoding="utf-8"))["source"] == printed_source().en
     assert tables[0].errors["mean of height", Decimal("0.6"), "local", "35"] == 12.6278
 
 

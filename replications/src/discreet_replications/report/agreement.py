@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
 
+from discreet.catalogue import Phrase, language, localise, numeral, say, say_list
 from discreet.lab.study.execution.outcomes import StudyQuery
+from discreet.lab.study.findings.series_names import tell_mechanism, tell_model
 from discreet.lab.study.models.naive_model import real_epsilon
 from discreet_replications.report.printed_comparison import (
     EVERYWHERE,
@@ -40,8 +42,20 @@ _PROVINCE: Final = "Ontario"
 _HEIGHT: Final = "mean of height"
 _SMOKERS: Final = "smoking=1"
 _REFERENCE: Final = Decimal(1)
-_HEADLINES: Final = {_HEIGHT: "m", _SMOKERS: "people"}
+_HEADLINES: Final = {_HEIGHT: Phrase("{amount} m"), _SMOKERS: Phrase("{amount} people")}
 _NONE: Final = "—"
+# The appendix's six statistics, as the file of printed tables calls them.
+_LABELS: Final = {
+    phrase.template: phrase
+    for phrase in (
+        Phrase("mean height"),
+        Phrase("mean body weight"),
+        Phrase("daily smokers"),
+        Phrase("people in fair health"),
+        Phrase("people who find work a bit stressful"),
+        Phrase("people who find work not at all stressful"),
+    )
+}
 # The heaviest weight of the survey's public use file (docs/errata.md).
 _HEAVIEST: Final = 13_894
 
@@ -117,31 +131,57 @@ def tell_agreement(comparison: PrintedComparison, agreement: Agreement) -> list[
     least = min(own, key=lambda ranked: ranked.correlation)
     heights = agreement.heights
     ranked = min(least.correlation, agreement.pooled) >= RANKED
-    landed = "The recipe, repeated here, lands where the report did. " if agreement.heights_near else ""
-    alike = "The same provinces are off most in the local counts. " if ranked else ""
-    return [
-        f"{landed}Ontario's mean height under the local model, at "
-        f"ε = {_slashed([f'{line.epsilon:f}' for line in heights])}, is off by "
-        f"{_slashed([tell_amount(line.theirs) for line in heights])} m in the report and by "
-        f"{_slashed([tell_amount(line.naive) for line in heights])} m here. "
-        f"Within {NEAR:.0%}: {_yes(agreement.heights_near)}.",
-        f"{alike}Rank correlation (Spearman; 1 is the same order) over {len(comparison.provinces)} provinces: "
-        f"{short_label(smokers)} at least {least.correlation:.3f} (ε = {least.epsilon:f}); all counts and ε together "
-        f"{agreement.pooled:.3f}; the lowest of all {len(agreement.ranks)} is {lowest.correlation:.3f} "
-        f"({short_label(lowest.query)}, ε = {lowest.epsilon:f}). At least {RANKED:.2f} for {short_label(smokers)} and "
-        f"together: {_yes(ranked)}.",
-    ]
+    landed = [say("The recipe, repeated here, lands where the report did.")] if agreement.heights_near else []
+    alike = [say("The same provinces are off most in the local counts.")] if ranked else []
+    near = say(
+        "Ontario's mean height under the local model, at ε = {epsilons}, is off by {theirs} m in the report and by "
+        "{ours} m here. Within {near:.0%}: {held}.",
+        epsilons=_slashed([numeral(line.epsilon, "f") for line in heights]),
+        theirs=_slashed([tell_amount(line.theirs) for line in heights]),
+        ours=_slashed([tell_amount(line.naive) for line in heights]),
+        near=NEAR,
+        held=_yes(agreement.heights_near),
+    )
+    order = say(
+        "Rank correlation (Spearman; 1 is the same order) over {provinces} provinces: {figure} at least {least:.3f} "
+        "(ε = {at:f}); all counts and ε together {pooled:.3f}; the lowest of all {all} is {lowest:.3f} ({other}, "
+        "ε = {there:f}). At least {wanted:.2f} for {figure} and together: {held}.",
+        provinces=len(comparison.provinces),
+        figure=short_label(smokers),
+        least=least.correlation,
+        at=least.epsilon,
+        pooled=agreement.pooled,
+        all=len(agreement.ranks),
+        lowest=lowest.correlation,
+        other=short_label(lowest.query),
+        there=lowest.epsilon,
+        wanted=RANKED,
+        held=_yes(ranked),
+    )
+    return [" ".join([*landed, near]), " ".join([*alike, order])]
 
 
 def tell_faults(*, categories: Sequence[tuple[str, int]], columns: int) -> list[str]:
     """Why nobody may use the recipe; `categories` gives the number of them by column label."""
-    costs = [f"{real_epsilon(1.0, number):.2f} for {number} ({label})" for label, number in categories]
+    costs = [
+        say("{cost:.2f} for {number} ({label})", cost=real_epsilon(1.0, number), number=number, label=label)
+        for label, number in categories
+    ]
     return [
-        "The recipe is not differentially private. Its response keeps the truth with the chance for two categories, "
-        f"whatever their number k, so its real ε is ε + ln(k − 1): at a nominal 1 it is {', '.join(costs)}.",
-        "Central noise of scale 1/ε on weighted counts ignores that a person counts with a weight of up to "
-        f"{_HEAVIEST:,}: for that person the loss is so many times ε. Ranges of numbers are read from the rows.",
-        f"ε is spent anew on every column: with {columns} columns a person loses {columns} times as much.",
+        say(
+            "The recipe is not differentially private. Its response keeps the truth with the chance for two "
+            "categories, whatever their number k, so its real ε is ε + ln(k − 1): at a nominal 1 it is {costs}.",
+            costs=", ".join(costs),
+        ),
+        say(
+            "Central noise of scale 1/ε on weighted counts ignores that a person counts with a weight of up to "
+            "{heaviest:,}: for that person the loss is so many times ε. Ranges of numbers are read from the rows.",
+            heaviest=_HEAVIEST,
+        ),
+        say(
+            "ε is spent anew on every column: with {columns} columns a person loses {columns} times as much.",
+            columns=columns,
+        ),
     ]
 
 
@@ -152,31 +192,38 @@ def tell_gain(comparison: PrintedComparison) -> list[str]:
         lines = [line for line in comparison.lines if (line.query, line.group) == (query, EVERYWHERE)]
         at = [line for line in lines if line.epsilon == _REFERENCE]
         unit = _HEADLINES[query.name]
-        theirs = {line.model: f"{tell_amount(line.theirs)} {unit}" for line in at if line.model != "central"}
-        right = [f"{tell_amount(line.correct)} {unit} ({_tell_way(line)})" for line in at]
+        theirs = {line.model: unit.about(amount=tell_amount(line.theirs)) for line in at if line.model != "central"}
+        right = [f"{unit.about(amount=tell_amount(line.correct))} ({_tell_way(line)})" for line in at]
         if at:
-            said = " and ".join(f"{error} ({model})" for model, error in theirs.items())
             parts.append(
-                f"{short_label(query).capitalize()} at ε = 1, mean over provinces: the report was off by {said}. Done "
-                f"rightly, it is off by {', '.join(right)}."
+                say(
+                    "{figure} at ε = 1, mean over provinces: the report was off by {theirs}. Done rightly, it is off "
+                    "by {right}.",
+                    figure=short_label(query).capitalize(),
+                    theirs=say_list([f"{error} ({tell_model(model)})" for model, error in theirs.items()]),
+                    right=", ".join(right),
+                )
             )
     return parts
 
 
 def _tell_way(line: ErrorLine) -> str:
-    return f"{line.model}, {line.correct_mechanism}" if len(MODELS[line.model]) > 1 else line.model
+    model = tell_model(line.model)
+    return f"{model}, {tell_mechanism(line.correct_mechanism)}" if len(MODELS[line.model]) > 1 else model
 
 
 def tell_amount(value: float | None) -> str:
     """Three figures; thousands separated."""
     if value is None or not math.isfinite(value):
         return _NONE
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{Decimal(f'{value:.3g}'):f}"
+    text = f"{value:,.0f}" if abs(value) >= 1000 else f"{Decimal(f'{value:.3g}'):f}"
+    return localise(text, language())
 
 
 def short_label(query: StudyQuery) -> str:
     """The label without what the report called it by mistake."""
-    return query.label.partition(" (")[0]
+    plain = query.label.partition(" (")[0]
+    return str(_LABELS.get(plain, plain))
 
 
 def _slashed(parts: Sequence[str]) -> str:
@@ -184,4 +231,4 @@ def _slashed(parts: Sequence[str]) -> str:
 
 
 def _yes(held: bool) -> str:
-    return "yes" if held else "no"
+    return say("yes") if held else say("no")

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from discreet.catalogue import Phrase
 from discreet.files import write_whole
 from discreet.lab.study.execution.outcomes import StudyQuery
 from discreet.lab.study.findings.averages import SHORT_NOTICE
@@ -85,7 +86,7 @@ class PrintedComparison:
     provinces: tuple[str, ...]
     queries: tuple[StudyQuery, ...]
     epsilons: tuple[Decimal, ...]
-    source: str
+    source: Phrase
 
     def pick(
         self, *, query: StudyQuery, model: str, group: str = EVERYWHERE, mechanism: str | None = None
@@ -106,15 +107,18 @@ class PrintedComparison:
         return tuple(line for lines in every for line in lines if line.epsilon == epsilon)
 
 
-def merge_theirs(full: Theirs | None) -> tuple[Theirs, str]:
+def merge_theirs(full: Theirs | None) -> tuple[Theirs, Phrase]:
     """The printed errors, and where the full tables are given theirs in their place; and the words for the source."""
     printed = {key: error for table in printed_tables() for key, error in table.errors.items()}
     if full is None:
         return printed, printed_source()
-    return {**printed, **full}, f"{printed_source()} Where it has them, the errors are those of the given result file."
+    source = Phrase(
+        "{printed} Where it has them, the errors are those of the given result file.", printed=printed_source()
+    )
+    return {**printed, **full}, source
 
 
-def compare(folder: Path, *, theirs: Theirs, source: str, provinces: Mapping[str, str]) -> PrintedComparison:
+def compare(folder: Path, *, theirs: Theirs, source: Phrase, provinces: Mapping[str, str]) -> PrintedComparison:
     """The comparison from a finished study's folder; `provinces` gives the code of each label, in order."""
     queries = tuple(table.query for table in printed_tables())
     measured = _mean_by_key(folder / "results.parquet", "error", queries)

@@ -19,6 +19,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
 
+from discreet.catalogue import Phrase, say
 from discreet.errors import FileRefused, PathInvalid
 from discreet.lab.study.execution.outcomes import StudyQuery
 from discreet.paths import open_regular
@@ -27,6 +28,11 @@ __all__ = ["PrintedTable", "Theirs", "printed_source", "printed_tables", "read_t
 
 _COLUMNS: Final = ("epsilon", "model", "statistic", "province", "column", "code", "abs_error")
 _LARGEST: Final = 200 * 10**6
+_SOURCE: Final = Phrase(
+    "Absolute errors printed in Appendix 7.1 to 7.6 of the report of Statistics Canada and the Public Health Agency of "
+    "Canada on central, local and shuffle differential privacy: averages of five runs on the public use file of the "
+    "Canadian Community Health Survey 2017-2018. Six significant digits. Key R of docs/refs.bib."
+)
 
 # The report ranks the labels that occur in alphabetical order; these are the six statistics that it prints.
 _CODES: Final = {
@@ -51,9 +57,9 @@ class PrintedTable:
     errors: Theirs
 
 
-def printed_source() -> str:
+def printed_source() -> Phrase:
     """Where the printed figures come from."""
-    return str(_resource()["source"])
+    return _SOURCE
 
 
 @lru_cache(maxsize=1)
@@ -80,7 +86,9 @@ def read_theirs(file: Path) -> Theirs:
     FileRefused when columns are missing or none of the six statistics is in it.
     """
     if not file.is_file():
-        raise PathInvalid(f"'{file}' is not a file. Give the tidy result tables of the report, as CSV or CSV.gz.")
+        raise PathInvalid(
+            say("'{file}' is not a file. Give the tidy result tables of the report, as CSV or CSV.gz.", file=file)
+        )
     names = {table.table: table.query.name for table in printed_tables()}
     provinces = _resource()["provinces"]
     errors: dict[tuple[str, Decimal, str, str], float] = {}
@@ -91,7 +99,7 @@ def read_theirs(file: Path) -> Theirs:
             key = (names[table], Decimal(row["epsilon"]), row["model"], provinces[row["province"]])
             errors[key] = float(row["abs_error"])
     if not errors:
-        raise FileRefused(f"'{file.name}' holds none of the report's six statistics.", file=file.name)
+        raise FileRefused(say("'{file}' holds none of the report's six statistics.", file=file.name), file=file.name)
     return errors
 
 
@@ -101,13 +109,18 @@ def _rows(file: Path) -> Iterator[dict[str, str]]:
             raw = (gzip.GzipFile(fileobj=plain) if file.suffix == ".gz" else plain).read(_LARGEST + 1)
         text = raw.decode("utf-8")
     except (OSError, EOFError, UnicodeDecodeError, zlib.error):
-        raise FileRefused(f"'{file.name}' cannot be read as CSV.", file=file.name) from None
+        raise FileRefused(say("'{file}' cannot be read as CSV.", file=file.name), file=file.name) from None
     if len(raw) > _LARGEST:
-        raise FileRefused(f"'{file.name}' is larger than {_LARGEST // 10**6} MB, unpacked.", file=file.name)
+        raise FileRefused(
+            say("'{file}' is larger than {limit} MB, unpacked.", file=file.name, limit=_LARGEST // 10**6),
+            file=file.name,
+        )
     reader = csv.DictReader(io.StringIO(text, newline=""))
     missing = [name for name in _COLUMNS if name not in (reader.fieldnames or ())]
     if missing:
-        raise FileRefused(f"'{file.name}' lacks the columns {', '.join(missing)}.", file=file.name)
+        raise FileRefused(
+            say("'{file}' lacks the columns {columns}.", file=file.name, columns=", ".join(missing)), file=file.name
+        )
     yield from reader
 
 

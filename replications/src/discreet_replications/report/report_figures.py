@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from discreet.catalogue import Phrase, numeral, say
 from discreet.lab.study.execution.outcomes import StudyQuery
+from discreet.lab.study.findings.series_names import tell_mechanism, tell_model
 from discreet.lab.study.findings.study_findings import Series
 from discreet.lab.study.report.palette import STROKE, look_of
 from discreet.lab.study.report.study_figures import SMALL_PRINT
@@ -38,11 +40,19 @@ _THEIRS: Final = Look("#1f2933", "diamond", filled=False)
 _RECIPE: Final = look_of(Series("naive", ""), [Series("naive", "")])
 _RIGHT: Final = {model: look_of(Series(model, ""), [Series(model, "")]) for model in MODELS}
 _UNITS: Final = {"height": "m", "body_weight": "kg"}
+_TITLES: Final = {
+    "central": Phrase("Central model: error against ε"),
+    "local": Phrase("Local model: error against ε"),
+    "shuffle": Phrase("Shuffle model: error against ε"),
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Heights:
-    """One run at ε = 1, by province: the true mean, the mean with codes among the values, and what each recipe says."""
+    """One run at ε = 1, by province: the true mean, the mean with codes among the values, and what each recipe says.
+
+    `provinces` are called as readers call them.
+    """
 
     provinces: tuple[str, ...]
     truth: tuple[float, ...]
@@ -51,7 +61,7 @@ class Heights:
     local: tuple[tuple[float, float, float], ...]
 
 
-def read_heights(folder: Path, comparison: PrintedComparison) -> Heights:
+def read_heights(folder: Path, comparison: PrintedComparison, *, names: Sequence[str]) -> Heights:
     """From the first run of a finished study. Theirs is the mean that the recipe starts from, plus their error."""
     import pyarrow.compute as pc
     import pyarrow.parquet as pq
@@ -69,7 +79,7 @@ def read_heights(folder: Path, comparison: PrintedComparison) -> Heights:
         if float(line.epsilon) == _EPSILON
     }
     return Heights(
-        provinces=comparison.provinces,
+        provinces=tuple(names),
         truth=tuple(local[name]["truth"] for name in comparison.provinces),
         theirs=tuple(recipe[name]["truth"] + (off[name] or math.nan) for name in comparison.provinces),
         recipe=tuple(recipe[name]["estimate"] for name in comparison.provinces),
@@ -104,23 +114,29 @@ def _draw_heights(heights: Heights) -> Chart:
     room = 0.05 * (most - least)
     up = name_axis(heights.provinces)
     panels = (
-        PlotPanel(number_axis(0.0, far, most=7, label="metres"), up, (*right, *wrong), "From zero"),
+        PlotPanel(number_axis(0.0, far, most=7, label=say("metres")), up, (*right, *wrong), say("From zero")),
         PlotPanel(
-            number_axis(least - room, most + room, most=7, label="metres"), up, right, "Around the truth", bare=True
+            number_axis(least - room, most + room, most=7, label=say("metres")),
+            up,
+            right,
+            say("Around the truth"),
+            bare=True,
         ),
     )
     return Chart(
         "heights",
-        "Mean height by province, local model, ε = 1",
-        "Mean height by province at ε = 1 under the local model, one run. Left, from zero: the report's figure, its "
-        "recipe repeated here, and the truth. Right, the same provinces around the truth alone: the correct local "
-        "estimate with its 95% interval.",
+        say("Mean height by province, local model, ε = 1"),
+        say(
+            "Mean height by province at ε = 1 under the local model, one run. Left, from zero: the report's figure, "
+            "its recipe repeated here, and the truth. Right, the same provinces around the truth alone: the correct "
+            "local estimate with its 95% interval."
+        ),
         (PanelRow(panels, 37.0 * len(heights.provinces)),),
         legend=(
-            ChartKey("true mean", Look(STROKE), KeySample.BLOCK),
-            ChartKey("correct local estimate, 95% interval", _RIGHT["local"], KeySample.WHISKER),
-            ChartKey("the report", _THEIRS),
-            ChartKey("its recipe, here", _RECIPE),
+            ChartKey(say("true mean"), Look(STROKE), KeySample.BLOCK),
+            ChartKey(say("correct local estimate, 95% interval"), _RIGHT["local"], KeySample.WHISKER),
+            ChartKey(say("the report"), _THEIRS),
+            ChartKey(say("its recipe, here"), _RECIPE),
         ),
         small_print=str(SMALL_PRINT),
     )
@@ -130,21 +146,27 @@ def _draw_errors(comparison: PrintedComparison, model: str) -> Chart:
     panels = [_draw_panel(comparison, query, model) for query in comparison.queries]
     names = MODELS[model] or (None,)
     looks = [_correct_look(model, index) for index in range(len(names))]
-    lines = [f"correct, {name}" if len(names) > 1 else "correct" for name in names]
+    lines = [
+        say("correct, {mechanism}", mechanism=tell_mechanism(name)) if name and len(names) > 1 else say("correct")
+        for name in names
+    ]
     return Chart(
         f"errors-{model}",
-        f"{model.capitalize()} model: error against ε",
-        f"The six statistics of the report's appendix under the {model} model: mean absolute error over provinces "
-        "against ε, on logarithmic axes, as the report gives it, as its recipe gives it here, and as correct "
-        "mechanisms give it (points measured, lines expected).",
+        str(_TITLES[model]),
+        say(
+            "The six statistics of the report's appendix under the {model} model: mean absolute error over provinces "
+            "against ε, on logarithmic axes, as the report gives it, as its recipe gives it here, and as correct "
+            "mechanisms give it (points measured, lines expected).",
+            model=tell_model(model),
+        ),
         tuple(PanelRow(tuple(panels[at : at + 2]), 165.0) for at in range(0, len(panels), 2)),
-        subtitle="Mean absolute error over provinces; more privacy to the left",
+        subtitle=say("Mean absolute error over provinces; more privacy to the left"),
         legend=(
-            ChartKey("the report", _THEIRS),
-            ChartKey("its recipe, here", replace(_RECIPE, dashes=_DOTS), KeySample.WHISKER),
+            ChartKey(say("the report"), _THEIRS),
+            ChartKey(say("its recipe, here"), replace(_RECIPE, dashes=_DOTS), KeySample.WHISKER),
             *(ChartKey(text, look, KeySample.WHISKER) for text, look in zip(lines, looks, strict=True)),
         ),
-        notes="Both axes are logarithmic. Points: measured; lines: expected; dotted: between the recipe's points.",
+        notes=say("Both axes are logarithmic. Points: measured; lines: expected; dotted: between the recipe's points."),
         small_print=str(SMALL_PRINT),
     )
 
@@ -171,7 +193,7 @@ def _draw_panel(comparison: PrintedComparison, query: StudyQuery, model: str) ->
         marks += [LineMark(expected, look.colour, 2.2), PointMarks(measured, look, 4.5)]
         values += [value for _, value in (*expected, *measured)]
     unit = f" ({_UNITS[query.column]})" if query.column in _UNITS else ""
-    across = log_axis(epsilons, at=[(epsilon, f"{epsilon:g}") for epsilon in epsilons], label="ε")
+    across = log_axis(epsilons, at=[(epsilon, numeral(epsilon, "g")) for epsilon in epsilons], label="ε")
     return PlotPanel(across, log_axis(values), tuple(marks), f"{short_label(query).capitalize()}{unit}")
 
 
