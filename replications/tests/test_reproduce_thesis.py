@@ -30,6 +30,8 @@ def test_wrong_calls_are_told_and_nothing_is_written(run: Run, tmp_path: Path) -
     assert "epsilons" in run("reproduce", "thesis", "--epsilons", "0", code=2).err
     assert "sample sizes" in run("reproduce", "thesis", "--sample-sizes", "many", code=2).err
     assert "runs" in run("reproduce", "thesis", "--runs", "0", code=2).err
+    told = run("reproduce", "thesis", "--audit-samples", "1", "--lang", "fr", code=2).err
+    assert "l’échantillon d’un audit doit être compris entre 100 et 1\u202f000\u202f000" in told
     (tmp_path / "kidney_uci.arff").write_text("@data\n1,2\n")
     assert "lacks the attributes" in run("reproduce", "thesis", "--data", ".", code=1).err
     assert not (tmp_path / "reproduction-thesis").exists()

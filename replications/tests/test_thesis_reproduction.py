@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from decimal import Decimal
@@ -22,15 +23,22 @@ from discreet_replications.thesis.data.readings import Readings, read_data
 from discreet_replications.thesis.data.thesis_cards import Variant
 from discreet_replications.thesis.methods import list_methods
 from discreet_replications.thesis.neighbours import audit_all, list_pairs
+from discreet_replications.thesis.pages.thesis_figures import draw_figures
+from discreet_replications.thesis.pages.thesis_files import write_reproduction
+from discreet_replications.thesis.scales import draw_scales
 from discreet_replications.thesis.setting import ThesisSetting
 from discreet_replications.thesis.thesis_reproduction import ThesisReproduction, reproduce_thesis
 from discreet_replications.thesis.timings import judge_timings
+from discreet_replications.thesis_command import show_thesis
 
+from discreet.catalogue import FRENCH, Phrase, speaking
 from discreet.errors import PathInvalid
 from discreet.lab.generator.generator_rows import GeneratorRows, read_rows
 from discreet.lab.generator.shelf import Origin, Shelved
 from discreet.lab.generator.training_settings import Settings
 from discreet.workspace import Dataset
+from tests.catalogue.english import find_alike, find_english, find_english_numbers
+from tests.golden.outputs.files import show_file
 
 pytestmark = pytest.mark.long
 
@@ -145,6 +153,42 @@ def test_the_thesis_own_tables_are_files_too(done: ThesisReproduction) -> None:
     assert (done.folder / "figures" / "figure-1.svg").is_file()
 
 
+def test_everything_is_told_in_french(
+    done: ThesisReproduction, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")  # so that no name is broken
+    again = replace(done, folder=Path("dossier"))
+    again.folder.mkdir()
+    show_thesis(done)
+    with speaking(FRENCH):
+        write_reproduction(again, [draw_scales(done.scales), *draw_figures(done.records)])
+        show_thesis(again)
+    english, french = capsys.readouterr().out.split("Annexe A")
+    # Queries and columns, data sets, strategies, and words that both languages have.
+    named = re.compile(
+        r"(\d+ )?(AVG|SUM|MEDIAN)\(\w+\)|[a-z_]+_[a-z_\d]+|bgr|rbcc?|class|diagnosis|kidney|breast|Verdict|Figures"
+        r"|(generated|replace|public|private-bounds|local|global-type|smooth|diabetes)( 50|, ε = 1)?"
+    )
+    texts = find_alike(english, french)
+    shown = [file for file in sorted(done.folder.rglob("*")) if file.suffix in {".html", ".svg"}]
+    for file in shown:
+        told = again.folder / file.relative_to(done.folder)
+        texts |= find_alike(file.read_text(encoding="utf-8"), told.read_text(encoding="utf-8"))
+    assert [text for text in sorted(texts) if not named.fullmatch(text)] == []
+    written = [french, *(show_file(again.folder / file.relative_to(done.folder)) for file in shown)]
+    assert len(written) == 8
+    whole = "\n".join(written)
+    assert [*find_english(whole), *find_english_numbers(whole)] == []
+    assert "0,575\u00a0% sous la sienne" in french
+    assert "imprimé dans la thèse" in french
+    for file in (done.folder / "tables").iterdir():  # for machines
+        assert (again.folder / "tables" / file.name).read_bytes() == file.read_bytes()
+    results = [json.loads((one.folder / "results.json").read_text(encoding="utf-8")) for one in (again, done)]
+    assert [found.pop("files")["report"] for found in results] == ["dossier/thesis.html", done.files["report"]]
+    assert results[0] == results[1]
+
+
 def test_the_folder_is_used_again_but_no_other(done: ThesisReproduction, data: Path, tmp_path: Path) -> None:
     (tmp_path / "letter.txt").write_text("mine")
     with pytest.raises(PathInvalid, match="holds something else"):
@@ -220,7 +264,7 @@ def test_generated_rows_are_looked_at_and_take_the_place_of_real_ones(house: Hou
     sampled = sample_generators(house, models, setting.sample_sizes, silent)
     facts = {one.name: one.facts["generated 3"] for one in sampled["breast"].inspection.columns}
     assert facts["area_worst"].low == facts["area_worst"].high == Decimal("0.2")  # without its sign
-    records = run_all(house, setting, models, why="", progress=silent)
+    records = run_all(house, setting, models, why=Phrase(""), progress=silent)
     assert [line.method.sample_size for line in judge_timings(records, sampled)] == [7, 9]
     assert records.skipped == ()
     by_name = {method.name: records.pick(method, "0.1") for method in records.methods}

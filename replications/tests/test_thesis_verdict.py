@@ -15,6 +15,7 @@ from discreet_replications.thesis.setting import ThesisSetting
 from discreet_replications.thesis.thesis_truth import Truth
 from discreet_replications.thesis.verdict import judge, judge_patients, printed_for
 
+from discreet.catalogue import Phrase
 from discreet.errors import ParameterInvalid
 from discreet.guarantees import Guarantee, PureDP, Unproven
 from discreet.lab.strategies.contest import Trials
@@ -141,7 +142,7 @@ def test_runs_that_found_no_bounds_are_told_before_their_errors() -> None:
 
 
 def test_what_was_skipped_is_told_once() -> None:
-    left = tuple((METHODS[name], "No torch.") for name in ("generated 100,000", "replace"))
+    left = tuple((METHODS[name], Phrase("No torch.")) for name in ("generated 100,000", "replace"))
     found = Records((record(QUERIES[0], PUBLIC, 1.0),), left)
     assert judge(found).sentences[-1] == "Left out: generated 100,000, replace. No torch."
 

@@ -5,12 +5,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from discreet.catalogue import Phrase, numeral, say
 from discreet.cli import Format, FormatOption, UnusedWorkspace, show_json, show_note, show_progress, show_table
 
 if TYPE_CHECKING:
+    from discreet_replications.thesis.data.arff import KidneyReading
     from discreet_replications.thesis.thesis_reproduction import ThesisReproduction
 
-__all__ = ["thesis"]
+__all__ = ["show_thesis", "thesis"]
 
 _INTERRUPTED = 130
 
@@ -53,11 +55,21 @@ def thesis(
         with show_progress() as text:
             done = reproduce_thesis(out, data=data, setting=setting, progress=text, note=show_note)
     except KeyboardInterrupt:
-        show_note(f"Interrupted. Generators that were trained are kept in {out}; run the same command again.")
+        show_note(
+            say(
+                "Interrupted. Generators that were trained are kept in {folder}; run the same command again.",
+                folder=out,
+            )
+        )
         raise typer.Exit(_INTERRUPTED) from None
     if output is Format.JSON:
         show_json(done.to_dict())
-        return
+    else:
+        show_thesis(done)
+
+
+def show_thesis(done: "ThesisReproduction") -> None:
+    """Everything that came out, on the screen."""
     _show_check(done)
     _show_columns(done)
     _show_clipping(done)
@@ -70,30 +82,41 @@ def thesis(
 
 
 def _show_check(done: "ThesisReproduction") -> None:
+    from discreet_replications.wording import tell_printed
+
     check = done.checks[0]
     show_table(
-        "Appendix A of the thesis, checked" + (f"; kidney in its {check.reading} reading." if check.reading else "."),
+        _title_check(check.reading),
         [
             ("", "right"),
-            ("query", "left"),
-            ("printed", "right"),
-            ("here", "right"),
-            ("sensitivity printed", "right"),
-            ("here", "right"),
+            (say("query"), "left"),
+            (say("printed"), "right"),
+            (say("here"), "right"),
+            (say("sensitivity printed"), "right"),
+            (say("here"), "right"),
         ],
         [
             [
                 str(line.query.number),
                 line.query.name,
-                line.query.result,
-                f"{float(line.truth.result):.8g}" + ("" if line.result_matches else "*"),
-                line.query.sensitivity,
-                f"{float(line.truth.thesis_sensitivity):.5g}" + ("" if line.sensitivity_matches else "*"),
+                tell_printed(line.query.result),
+                numeral(float(line.truth.result), ".8g") + ("" if line.result_matches else "*"),
+                tell_printed(line.query.sensitivity),
+                numeral(float(line.truth.thesis_sensitivity), ".5g") + ("" if line.sensitivity_matches else "*"),
             ]
             for line in check.lines
         ],
-        footer=["* printed otherwise", "", *done.notes, ""],
+        footer=[say("* printed otherwise"), "", *done.notes, ""],
     )
+
+
+def _title_check(reading: "KidneyReading | None") -> str:
+    match reading:
+        case None:
+            return say("Appendix A of the thesis, checked.")
+        case "thesis":
+            return say("Appendix A of the thesis, checked; kidney in its thesis reading.")
+    return say("Appendix A of the thesis, checked; kidney in its clean reading.")
 
 
 def _show_columns(done: "ThesisReproduction") -> None:
@@ -103,7 +126,7 @@ def _show_columns(done: "ThesisReproduction") -> None:
     found = [number for number in CAPTIONS if any(line.printed.table == number for line in done.columns)]
     for number in found:
         lines = [line for line in done.columns if line.printed.table == number]
-        heads = [("column", "left"), *((head, "right") for head in column_heads(lines[0].printed.dataset))]
+        heads = [(say("column"), "left"), *((head, "right") for head in column_heads(lines[0].printed.dataset))]
         footer = ["", *(tell_columns(done) if number == found[-1] else []), ""]
         show_table(f"{CAPTIONS[number]}.", heads, [column_cells(line) for line in lines], footer=footer)
 
@@ -116,8 +139,8 @@ def _show_shortfalls(done: "ThesisReproduction") -> None:
         return
     sides = ("left", *["right"] * 5)
     show_table(
-        f"Sensitivities that come out too low; the thesis allows {ALLOWED:.3%} below its own.",
-        [(head.lower(), side) for head, side in zip(LOW_HEADS, sides, strict=True)],
+        say("Sensitivities that come out too low; the thesis allows {allowed:.3%} below its own.", allowed=ALLOWED),
+        [(str(head).lower(), side) for head, side in zip(LOW_HEADS, sides, strict=True)],
         [item.cells() for item in done.shortfalls],
         footer=[""],
     )
@@ -126,51 +149,60 @@ def _show_shortfalls(done: "ThesisReproduction") -> None:
 def _show_scales(done: "ThesisReproduction") -> None:
     from discreet_replications.thesis.pages.thesis_words import tell_figure
     from discreet_replications.thesis.scales import QUERY
+    from discreet_replications.wording import tell_epsilon
 
     epsilons = dict.fromkeys(line.epsilon for line in done.scales)
     by_sensitivity: dict[int, list[str]] = {}
     for line in done.scales:
-        by_sensitivity.setdefault(line.sensitivity, [f"{line.sensitivity:,}"]).append(tell_figure(line.error.mean))
+        by_sensitivity.setdefault(line.sensitivity, [numeral(line.sensitivity)]).append(tell_figure(line.error.mean))
     show_table(
-        f"Figure 1: mean error of {QUERY.name} by the sensitivity; the exact answer is {done.scales[0].truth:,}.",
-        [("sensitivity", "right"), *((f"ε = {epsilon}", "right") for epsilon in epsilons)],
+        say(
+            "Figure 1: mean error of {query} by the sensitivity; the exact answer is {answer:,}.",
+            query=QUERY.name,
+            answer=done.scales[0].truth,
+        ),
+        [(say("sensitivity"), "right"), *((tell_epsilon(epsilon), "right") for epsilon in epsilons)],
         list(by_sensitivity.values()),
         footer=[""],
     )
 
 
 def _show_timings(done: "ThesisReproduction") -> None:
+    from discreet_replications.thesis.pages.page_sections import tell_untimed
     from discreet_replications.thesis.pages.thesis_words import tell_figure
+    from discreet_replications.wording import tell_printed
 
     if not done.timings:
         return
-    heads = ("Table 8 printed", "here", "Table 9 printed", "here", "kept")
+    heads = (say("Table 8 printed"), say("here"), say("Table 9 printed"), say("here"), say("kept"))
     rows = []
     for item in done.timings:
         figures = (item.printed[0], item.whole, item.printed[1], item.warm, item.kept)
-        rows.append([item.method.name, item.epsilon, *("–" if f is None else tell_figure(f.mean) for f in figures)])
+        rows.append(
+            [
+                item.method.label,
+                tell_printed(item.epsilon),
+                *("–" if f is None else tell_figure(f.mean) for f in figures),
+            ]
+        )
     show_table(
-        "Tables 8 and 9: mean seconds to an answer; kept: rows are generated once and what is needed of them is kept.",
-        [("strategy", "left"), ("ε", "right"), *((head, "right") for head in heads)],
+        say(
+            "Tables 8 and 9: mean seconds to an answer; kept: rows are generated once and what is needed of them is "
+            "kept."
+        ),
+        [(say("strategy"), "left"), ("ε", "right"), *((head, "right") for head in heads)],
         rows,
-        footer=[*dict.fromkeys(f"Without a figure (–): {item.why}" for item in done.timings if item.why), ""],
+        footer=[*tell_untimed(done), ""],
     )
 
 
 def _show_clipping(done: "ThesisReproduction") -> None:
-    moved = [item for item in done.foreseen if item.clipped_rows]
+    from discreet_replications.thesis.pages.thesis_page import clipping_cells
+
     show_table(
-        "What the public ranges clip; the other queries lose nothing.",
-        [("query", "left"), ("range", "left"), ("rows clipped", "right"), ("bias", "right")],
-        [
-            [
-                item.query.name,
-                f"{item.range.low} to {item.range.high}",
-                f"{item.clipped_rows:,}",
-                f"{item.bias:.2%}".replace("-", "−"),
-            ]
-            for item in moved
-        ],
+        say("What the public ranges clip; the other queries lose nothing."),
+        [(say("query"), "left"), (say("range"), "left"), (say("rows clipped"), "right"), (say("bias"), "right")],
+        [clipping_cells(item) for item in done.foreseen if item.clipped_rows],
         footer=[""],
     )
 
@@ -179,8 +211,9 @@ def _show_verdict(done: "ThesisReproduction") -> None:
     from discreet_replications.thesis.methods import LEFT_OUT
     from discreet_replications.thesis.pages.thesis_words import tell_figure
     from discreet_replications.thesis.verdict import printed_for
+    from discreet_replications.wording import NO_GUARANTEE, OMITTED, tell_epsilon, tell_word
 
-    epsilons = done.records.epsilons
+    epsilons, none = done.records.epsilons, tell_word(NO_GUARANTEE)
     found = {(score.method, score.epsilon): score for score in done.verdict.scores}
     rows = []
     for method in done.records.methods:
@@ -190,30 +223,48 @@ def _show_verdict(done: "ThesisReproduction") -> None:
             for item in scores
             for cell in (tell_figure(item.mean), "" if item.printed is None else tell_figure(item.printed))
         )
-        rows.append([method.name, f"ε, {method.terms}" if scores[0].proven else "none", *means])
+        rows.append([method.label, f"ε, {method.terms}" if scores[0].proven else none, *means])
     for method, _ in done.records.skipped:
         lines = [printed_for(method, epsilon, done.records.queries) for epsilon in epsilons]
-        cells = (cell for item in lines for cell in ("left out", "" if item is None else tell_figure(item)))
-        rows.append([method.name, "none", *cells])
-    heads = [(f"{what} ε = {epsilon}", "right") for epsilon in epsilons for what in ("", "printed")]
+        cells = (cell for item in lines for cell in (tell_word(OMITTED), "" if item is None else tell_figure(item)))
+        rows.append([method.label, none, *cells])
+    printed = Phrase("printed {epsilon}")
+    heads = [(text, "right") for at in map(tell_epsilon, epsilons) for text in (at, str(printed.about(epsilon=at)))]
     show_table(
-        f"Verdict: mean relative error over {len(done.records.queries)} queries, {done.setting.runs} runs.",
-        [("strategy", "left"), ("guarantee", "left"), *((head.strip(), side) for head, side in heads)],
+        say(
+            "Verdict: mean relative error over {queries} queries, {runs} runs.",
+            queries=len(done.records.queries),
+            runs=done.setting.runs,
+        ),
+        [(say("strategy"), "left"), (say("guarantee"), "left"), *heads],
         rows,
-        footer=["", *done.verdict.sentences, LEFT_OUT, ""],
+        footer=["", *done.verdict.sentences, str(LEFT_OUT), ""],
     )
 
 
 def _show_patients(done: "ThesisReproduction") -> None:
     from discreet_replications.thesis.pages.thesis_words import tell_figure
+    from discreet_replications.wording import tell_printed
 
     if not done.patient_scores:
         return
     show_table(
-        "With the patient as unit, up to 40 stays each: mean relative error.",
-        [("strategy", "left"), ("ε", "right"), ("diabetes", "right"), ("all queries", "right"), ("queries", "right")],
+        say("With the patient as unit, up to 40 stays each: mean relative error."),
         [
-            [item.method.name, item.epsilon, tell_figure(item.diabetes), tell_figure(item.overall), str(item.queries)]
+            (say("strategy"), "left"),
+            ("ε", "right"),
+            ("diabetes", "right"),
+            (say("all queries"), "right"),
+            (say("queries"), "right"),
+        ],
+        [
+            [
+                item.method.label,
+                tell_printed(item.epsilon),
+                tell_figure(item.diabetes),
+                tell_figure(item.overall),
+                str(item.queries),
+            ]
             for item in done.patient_scores
         ],
         footer=[""],
@@ -222,17 +273,24 @@ def _show_patients(done: "ThesisReproduction") -> None:
 
 def _show_audit(done: "ThesisReproduction") -> None:
     from discreet_replications.thesis.pages.thesis_words import tell_audit
+    from discreet_replications.wording import tell_files
 
     show_table(
-        "Audit: what answers alone show, 99.9% confidence.",
-        [("neighbours", "left"), ("strategy", "left"), ("claimed", "right"), ("at least", "right"), ("", "left")],
+        say("Audit: what answers alone show, 99.9% confidence."),
+        [
+            (say("neighbours"), "left"),
+            (say("strategy"), "left"),
+            (say("claimed"), "right"),
+            (say("at least"), "right"),
+            ("", "left"),
+        ],
         [
             [
-                item.pair.name,
+                item.pair.label,
                 item.strategy,
-                f"{item.result.claimed:g}",
-                f"{item.result.lower_bound:.3f}",
-                "refuted" if item.result.refuted else "",
+                numeral(item.result.claimed, "g"),
+                numeral(item.result.lower_bound, ".3f"),
+                say("refuted") if item.result.refuted else "",
             ]
             for item in done.audit
         ],
@@ -240,7 +298,7 @@ def _show_audit(done: "ThesisReproduction") -> None:
             "",
             *tell_audit(done.audit),
             "",
-            *(f"{name}: {file}" for name, file in done.files.items()),
-            "A study, not a release.",
+            *tell_files(done.files),
+            say("A study, not a release."),
         ],
     )

@@ -12,6 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, Self
 
+from discreet.catalogue import Phrase, say
 from discreet.engines import engine_for
 from discreet.guarantees import Unproven
 from discreet.lab.strategies.contest import Trials, draw_trials
@@ -79,7 +80,9 @@ class House:
                 reading=self._reading,
                 only=only,
                 narrow=not wide,
-                progress=lambda name, done: self._progress(f"reading {name} on the terms {variant}", done, rows),
+                progress=lambda name, done: self._progress(
+                    say("reading {name} on the terms {terms}", name=name, terms=variant.label), done, rows
+                ),
             )
         return self._workspaces[variant, wide]
 
@@ -121,7 +124,7 @@ def _there(model: Shelved | None) -> Shelved:
 
 
 def run_all(
-    house: House, setting: ThesisSetting, models: Mapping[str, Shelved], *, why: str, progress: Progress
+    house: House, setting: ThesisSetting, models: Mapping[str, Shelved], *, why: Phrase, progress: Progress
 ) -> Records:
     """Every query, every way, at every epsilon. `why` tells why generators are missing, where they are."""
     methods = list_methods(setting.sample_sizes)
@@ -155,7 +158,7 @@ def _run(
         for epsilon in setting.epsilons
     ]
     for done, (method, query, epsilon) in enumerate(tasks):
-        progress(f"drawing {method.name}", done, len(tasks))
+        progress(say("drawing {strategy}", strategy=method.label), done, len(tasks))
         bench = house.bench(
             query.sql,
             method.variant,
@@ -196,7 +199,7 @@ def _replace(
         times = min(runs, _LARGE_RUNS) if rows > _LARGE else runs
         drawn: list[list[tuple[float, float]]] = [[] for _ in queries]
         for run in range(times):
-            progress(f"replacing {dataset}", run, times)
+            progress(say("replacing {dataset}", dataset=dataset), run, times)
             start = time.perf_counter()
             sample = model.sample(rows)
             sampled = time.perf_counter() - start

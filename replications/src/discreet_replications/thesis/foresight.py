@@ -56,7 +56,7 @@ class Foresight:
             "number": self.query.number,
             "query": self.query.sql,
             "bounds": [self.range.low, self.range.high],
-            "reason": self.range.why,
+            "reason": self.range.why.en,
             "clipped_rows": self.clipped_rows,
             "clipping_bias": self.bias,
             "sensitivity": float(self.sensitivity),

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from discreet.catalogue import say
 from discreet.lab.strategies.contest import Trials, draw_trials
 from discreet_replications.thesis.benchmark_runs import House, Made, Progress
 from discreet_replications.thesis.methods import PUBLIC
@@ -58,7 +59,7 @@ def _run(house: House, setting: ThesisSetting, progress: Progress) -> Iterator[M
     asked = dict.fromkeys((query.dataset, query.column) for query in house.queries(PUBLIC.variant))
     columns = [(dataset, column) for dataset, column in asked if column not in _IDENTIFIERS]
     for done, (dataset, column) in enumerate(columns):
-        progress("drawing medians", done, len(columns))
+        progress(say("drawing medians"), done, len(columns))
         for epsilon in setting.epsilons:
             sql = f"SELECT MEDIAN({column}) FROM {dataset}"
             bench = house.bench(sql, PUBLIC.variant, dataset, epsilon=epsilon, model=None)

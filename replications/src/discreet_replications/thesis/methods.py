@@ -6,20 +6,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from discreet.catalogue import Phrase, say
 from discreet.lab.strategies.generated_columns import check_sample_size
 from discreet_replications.thesis.data.thesis_cards import Variant
 
 __all__ = ["LEFT_OUT", "PATIENT_METHODS", "PUBLIC", "ThesisMethod", "list_methods"]
 
-LEFT_OUT: Final = (
+LEFT_OUT: Final = Phrase(
     "smooth and elastic are not in the table: they bound medians, extremes, trimmed means and joins, and every query "
     "here is a sum or a mean."
 )
+_REPLACED: Final = Phrase("replace-one")
+_ADDED: Final = Phrase("add-remove")
 
 
 @dataclass(frozen=True, slots=True)
 class ThesisMethod:
-    """One row of the verdict. `sample_size` is how many rows are generated to look at, for `generated` alone."""
+    """One row of the verdict. `sample_size` is how many rows are generated to look at, for `generated` alone.
+
+    Files for machines know it by its `name`.
+    """
 
     name: str
     strategy: str
@@ -40,9 +46,20 @@ class ThesisMethod:
         return self.strategy != "replace"
 
     @property
-    def terms(self) -> str:
+    def terms(self) -> Phrase:
         """The neighbours that a guarantee speaks of."""
-        return "replace-one" if self.variant.replaces else "add-remove"
+        return _REPLACED if self.variant.replaces else _ADDED
+
+    @property
+    def label(self) -> str:
+        """What readers see: strategies are words of the command line, what tells two of one apart is not."""
+        if self.sample_size is not None:
+            return say("{strategy} {rows:,}", strategy=self.strategy, rows=self.sample_size)
+        if self.variant.by_patient:
+            return say("{strategy}, per patient", strategy=self.strategy)
+        if not self.variant.replaces:
+            return say("{strategy}, add-remove", strategy=self.strategy)
+        return self.strategy
 
 
 PUBLIC: Final = ThesisMethod("public", "public", Variant.THESIS)

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from discreet.cards import parse_card
+from discreet.catalogue import Phrase, say
 from discreet.engines import engine_for
 from discreet.files import write_whole
 from discreet.lab.audit import AuditResult, audit_loss
@@ -39,6 +40,7 @@ AUDITED: Final = ("generated", "local", "private-bounds", "public")
 _UNIT: Final = "row_number"
 _SIDES: Final = ("first", "second")
 _STREET: Final = (50, 50_000, 4_000)
+_STREET_NAME: Final = Phrase("street")
 # Maxima that lie near each other take more answers to tell apart.
 _MORE: Final = 10
 _STREET_BOUNDS: Final = ("0", "100000")
@@ -55,7 +57,7 @@ class Pair:
     """
 
     name: str
-    words: str
+    words: Phrase
     aggregate: str
     column: str
     first: tuple[Decimal, ...]
@@ -69,6 +71,11 @@ class Pair:
         both = zip(self.first, self.second, strict=True)
         if sum(before != after for before, after in both) != 1:
             raise ValueError("neighbours differ in one row")
+
+    @property
+    def label(self) -> str:
+        """What readers see: a column is called as the data call it."""
+        return str(_STREET_NAME) if self.name == _STREET_NAME.en else self.name
 
     def card(self, dataset: str, *, private: bool) -> str:
         """Each row is a unit, neighbours replace one, and how many there are is public: the thesis' terms."""
@@ -106,7 +113,7 @@ class AuditFinding:
 
     def to_dict(self) -> dict[str, Any]:
         return {
-            "neighbours": self.pair.words,
+            "neighbours": self.pair.words.en,
             "query": f"{self.pair.aggregate}({self.pair.column})",
             "strategy": self.strategy,
             "differentially_private": self.proven,
@@ -131,8 +138,13 @@ def _street() -> Pair:
     people, rich, most = _STREET
     others = tuple(Decimal(1_000 + (most - 1_000) * index // (people - 2)) for index in range(people - 1))
     return Pair(
-        name="street",
-        words=f"a street of {people}: the richest has {rich:,}, or somebody with {others[0]:,} lives there instead",
+        name=_STREET_NAME.en,
+        words=Phrase(
+            "a street of {people}: the richest has {rich:,}, or somebody with {other:,} lives there instead",
+            people=people,
+            rich=rich,
+            other=others[0],
+        ),
         aggregate="SUM",
         column="income",
         first=(Decimal(rich), *others),
@@ -151,7 +163,13 @@ def _without_maximum(table: ThesisTable, column: str, generated: Fraction | None
     public = _range_of(table.dataset, column)
     yield Pair(
         name=column,
-        words=f"{table.dataset}, {column}: the largest value is {values[0]:f}, or without its row {values[1]:f}",
+        words=Phrase(
+            "{dataset}, {column}: the largest value is {largest:f}, or without its row {next:f}",
+            dataset=table.dataset,
+            column=column,
+            largest=values[0],
+            next=values[1],
+        ),
         aggregate="SUM",
         column=column,
         first=tuple(values),
@@ -178,7 +196,8 @@ def audit_all(
     for pair in pairs:
         with TemporaryDirectory(prefix="discreet-") as folder:
             for name, first, second in _ready(pair, Path(folder), epsilon):
-                progress(f"auditing {name} on {pair.name}", len(result), len(pairs) * len(AUDITED))
+                stage = say("auditing {strategy} on {neighbours}", strategy=name, neighbours=pair.label)
+                progress(stage, len(result), len(pairs) * len(AUDITED))
                 proven = first.guarantee.differentially_private
                 asked = samples * (1 if proven else pair.times)
                 shown = audit_loss(_answers(first, asked), _answers(second, asked), claimed=float(epsilon))

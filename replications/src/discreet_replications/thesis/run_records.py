@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from discreet.catalogue import Phrase
 from discreet.guarantees import Guarantee
 from discreet.lab.strategies.contest import SeriesSpread, Trials
 from discreet_replications.thesis.data.thesis_queries import ThesisQuery
@@ -15,12 +16,12 @@ from discreet_replications.thesis.thesis_truth import Truth
 __all__ = ["QUANTITIES", "Record", "Records"]
 
 QUANTITIES: Final = {
-    "result": "result",
-    "error": "error",
-    "relative_error": "relative error",
-    "sensitivity": "sensitivity used",
-    "relative_sensitivity_error": "relative error of the sensitivity",
-    "seconds": "seconds",
+    "result": Phrase("result"),
+    "error": Phrase("error"),
+    "relative_error": Phrase("relative error"),
+    "sensitivity": Phrase("sensitivity used"),
+    "relative_sensitivity_error": Phrase("relative error of the sensitivity"),
+    "seconds": Phrase("seconds"),
 }
 
 
@@ -104,7 +105,7 @@ class Records:
     """All that was drawn, and which ways of answering could not be (`skipped`: which, and why)."""
 
     found: tuple[Record, ...]
-    skipped: tuple[tuple[ThesisMethod, str], ...] = ()
+    skipped: tuple[tuple[ThesisMethod, Phrase], ...] = ()
 
     @property
     def methods(self) -> tuple[ThesisMethod, ...]:

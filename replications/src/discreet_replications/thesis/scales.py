@@ -12,12 +12,14 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
+from discreet.catalogue import numeral, say
 from discreet.lab.strategies.contest import SeriesSpread
 from discreet.lab.strategies.scaled_laplace import draw_laplace
 from discreet.present.charts.dots import DotMark, DotPanel, DotSeries, draw_dots
 from discreet_replications.thesis.data.printed_columns import TRUE_SUM
 from discreet_replications.thesis.data.thesis_queries import QUERIES
 from discreet_replications.thesis.thesis_truth import find_truth
+from discreet_replications.wording import tell_epsilon
 
 if TYPE_CHECKING:
     from discreet.present import Drawn
@@ -80,26 +82,30 @@ def draw_scales(lines: Sequence[ScaleLine]) -> Drawn:
         drawn = [line for line in lines if line.epsilon == epsilon]
         marks = tuple(DotMark(line.error.mean, line.error.least, line.error.most) for line in drawn)
         theory = tuple(DotMark(line.expected, line.expected, line.expected) for line in drawn)
-        series = (DotSeries("mean error, from the least to the most", marks, "#0072b2"),
-                  DotSeries("expected: sensitivity / ε", theory, "#d55e00"))  # fmt: skip
-        panels.append(DotPanel(f"ε = {epsilon}", series, (float(truth),) * len(drawn)))
-    title = f"Error of {QUERY.name} by the sensitivity that the noise is made for"
+        series = (
+            DotSeries(say("mean error, from the least to the most"), marks, "#0072b2"),
+            DotSeries(say("expected: sensitivity / ε"), theory, "#d55e00"),
+        )
+        panels.append(DotPanel(tell_epsilon(epsilon), series, (float(truth),) * len(drawn)))
+    title = say("Error of {query} by the sensitivity that the noise is made for", query=QUERY.name)
     return draw_dots(
         name="figure-1",
-        words=(
-            f"{title}, on a logarithmic axis, a panel for each ε. The line is the exact answer, {truth:,}: above it "
-            "the noise is larger than what it hides. The error grows in proportion to the sensitivity."
+        words=say(
+            "{title}, on a logarithmic axis, a panel for each ε. The line is the exact answer, {truth:,}: above it the "
+            "noise is larger than what it hides. The error grows in proportion to the sensitivity.",
+            title=title,
+            truth=truth,
         ),
         title=title,
-        unit="distance from the exact answer, in medications",
-        columns=[(_short(item), f"= {item:,}" if item & (item - 1) == 0 else "") for item in SENSITIVITIES],
-        groups=[("sensitivity", len(SENSITIVITIES))],
+        unit=say("distance from the exact answer, in medications"),
+        columns=[(_short(item), f"= {numeral(item)}" if item & (item - 1) == 0 else "") for item in SENSITIVITIES],
+        groups=[(say("sensitivity"), len(SENSITIVITIES))],
         panels=panels,
-        reference_words="the exact answer",
+        reference_words=say("the exact answer"),
     )
 
 
 def _short(sensitivity: int) -> str:
     """As printed: powers of two as such."""
     power = sensitivity.bit_length() - 1
-    return f"2{str(power).translate(_SUPERSCRIPT)}" if sensitivity == 2**power else f"{sensitivity:,}"
+    return f"2{str(power).translate(_SUPERSCRIPT)}" if sensitivity == 2**power else numeral(sensitivity)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Self
 
+from discreet.catalogue import Phrase, say
 from discreet.errors import ParameterInvalid
 from discreet.guarantees import exact, text
 from discreet.lab.strategies.generated_columns import check_sample_size
@@ -14,7 +15,11 @@ __all__ = ["EPSILONS", "SAMPLE_SIZES", "ThesisSetting"]
 
 EPSILONS: Final = ("0.01", "0.1")
 SAMPLE_SIZES: Final = (10_000, 100_000)
-_LIMITS: Final = {"runs": (1, 10_000), "epochs": (1, 100_000), "audit samples": (100, 1_000_000)}
+_RUNS: Final = Phrase("runs")
+_EPOCHS: Final = Phrase("epochs")
+_AUDIT_SAMPLES: Final = Phrase("audit samples")
+_EPSILONS: Final = Phrase("epsilons")
+_SIZES: Final = Phrase("sample sizes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +34,18 @@ class ThesisSetting:
     audit_samples: int = 2_000
 
     def __post_init__(self) -> None:
-        for name, value in (("runs", self.runs), ("epochs", self.epochs), ("audit samples", self.audit_samples)):
-            least, most = _LIMITS[name]
+        for name, value, least, most in (
+            (_RUNS, self.runs, 1, 10_000),
+            (_EPOCHS, self.epochs, 1, 100_000),
+            (_AUDIT_SAMPLES, self.audit_samples, 100, 1_000_000),
+        ):
             if value is not None and not least <= value <= most:
-                raise ParameterInvalid(parameter=name, rule=f"must be from {least} to {most:,}", given=str(value))
-        for name, values in (("epsilons", self.epsilons), ("sample sizes", self.sample_sizes)):
+                rule = say("must be from {least} to {most:,}", least=least, most=most)
+                raise ParameterInvalid(parameter=name, rule=rule, given=str(value))
+        for name, values in ((_EPSILONS, self.epsilons), (_SIZES, self.sample_sizes)):
             if not values or len(set(values)) < len(values):
-                raise ParameterInvalid(parameter=name, rule="must be one or more, each once", given=str(list(values)))
+                rule = say("must be one or more, each once")
+                raise ParameterInvalid(parameter=name, rule=rule, given=str(list(values)))
         for size in self.sample_sizes:
             check_sample_size(size)
 
@@ -44,8 +54,8 @@ class ThesisSetting:
         """From the texts of a command line, as in '.01,.1' and '10000,100000'."""
         listed = [part.strip() for part in epsilons.split(",")]
         if "0" in listed:
-            rule = "are positive; commas part them, so write decimals with a point"
-            raise ParameterInvalid(parameter="epsilons", rule=rule, given=ascii(epsilons[:40]))
+            rule = say("are positive; commas part them, so write decimals with a point")
+            raise ParameterInvalid(parameter=_EPSILONS, rule=rule, given=ascii(epsilons[:40]))
         written = tuple(text(exact(part, parameter="epsilons")) for part in listed)
         return cls(epsilons=written, sample_sizes=_whole(sample_sizes.split(",")), **others)  # type: ignore[arg-type]
 
@@ -55,4 +65,4 @@ def _whole(parts: Sequence[str]) -> tuple[int, ...]:
         return tuple(int(part) for part in parts)
     except ValueError:
         given = ",".join(parts)[:40]
-        raise ParameterInvalid(parameter="sample sizes", rule="must be whole numbers", given=ascii(given)) from None
+        raise ParameterInvalid(parameter=_SIZES, rule=say("must be whole numbers"), given=ascii(given)) from None

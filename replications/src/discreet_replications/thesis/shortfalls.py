@@ -11,12 +11,16 @@ from dataclasses import dataclass
 from math import erf, fsum, sqrt
 from typing import Any, Final
 
+from discreet.catalogue import Numeral, Phrase, numeral, say
 from discreet_replications.thesis.foresight import Foresight
+from discreet_replications.thesis.methods import ThesisMethod
 from discreet_replications.thesis.run_records import Record, Records
+from discreet_replications.wording import tell_printed
 
 __all__ = ["ALLOWED", "PRINTED_GENERATED", "Shortfall", "chance_below", "judge_shortfalls"]
 
 ALLOWED: Final = 0.00575
+_PRINTED: Final = Phrase("printed in the thesis")
 _PRINTED_LOW: Final = 3
 _PRINTED_RUNS: Final = 2_600
 
@@ -38,10 +42,11 @@ _STEPS: Final = 200
 class Shortfall:
     """Of `runs` sensitivities used, `below` are below the thesis' real one, and a share below what a proof needs.
 
-    `expected` is the share below the real one that the listing itself gives for the same generated rows.
+    `expected` is the share below the real one that the listing itself gives for the same generated rows. Without a
+    method these are the thesis' own.
     """
 
-    name: str
+    method: ThesisMethod | None
     epsilon: str
     runs: int
     below: int
@@ -52,16 +57,27 @@ class Shortfall:
     def share(self) -> float:
         return self.below / self.runs
 
+    @property
+    def label(self) -> str:
+        """What readers see."""
+        return str(_PRINTED) if self.method is None else self.method.label
+
     def tell(self) -> str:
-        return (
-            f"{self.name}, ε = {self.epsilon}: {self.below:,} of {self.runs:,} sensitivities used ({self.share:.3%}) "
-            f"are below the thesis' own, where its listing gives {self.expected:.3%}; {self.unproven:.0%} are below "
-            "what a proof needs."
+        return say(
+            "{strategy}, ε = {epsilon}: {below:,} of {runs:,} sensitivities used ({share:.3%}) are below the thesis' "
+            "own, where its listing gives {expected:.3%}; {unproven:.0%} are below what a proof needs.",
+            strategy=self.label,
+            epsilon=Numeral(self.epsilon),
+            below=self.below,
+            runs=self.runs,
+            share=self.share,
+            expected=self.expected,
+            unproven=self.unproven,
         )
 
     def to_dict(self) -> dict[str, Any]:
         return {
-            "what": self.name,
+            "what": _PRINTED.en if self.method is None else self.method.name,
             "epsilon": self.epsilon,
             "used": self.runs,
             "below_real": self.below,
@@ -73,8 +89,9 @@ class Shortfall:
 
     def cells(self) -> list[str]:
         """A row of the table."""
-        shares = (f"{self.expected:.3%}", f"{self.unproven:.0%}")
-        return [self.name, self.epsilon, f"{self.runs:,}", f"{self.below:,} ({self.share:.3%})", *shares]
+        below = f"{numeral(self.below)} ({numeral(self.share, '.3%')})"
+        shares = (numeral(self.expected, ".3%"), numeral(self.unproven, ".0%"))
+        return [self.label, tell_printed(self.epsilon), numeral(self.runs), below, *shares]
 
 
 def judge_shortfalls(records: Records, foreseen: Iterable[Foresight]) -> tuple[Shortfall, ...]:
@@ -91,7 +108,7 @@ def judge_shortfalls(records: Records, foreseen: Iterable[Foresight]) -> tuple[S
             lacking = sum(_count_below(item, float(needed[item.query.number].sensitivity)) for item in drawn)
             chances = [_chance(item) for item in drawn]
             expected = fsum(chances) / len(chances)
-            found.append(Shortfall(method.name, epsilon, runs, below, expected, lacking / runs))
+            found.append(Shortfall(method, epsilon, runs, below, expected, lacking / runs))
     return tuple(found)
 
 
@@ -103,8 +120,7 @@ def _printed(needed: Mapping[int, Foresight]) -> Shortfall:
         low.append(chance_below(real, real=real, generated=made))
         lacking.append(chance_below(float(needed[number].sensitivity), real=real, generated=made))
     each = len(PRINTED_GENERATED)
-    name = "printed in the thesis"
-    return Shortfall(name, "0.01", _PRINTED_RUNS, _PRINTED_LOW, fsum(low) / each, fsum(lacking) / each)
+    return Shortfall(None, "0.01", _PRINTED_RUNS, _PRINTED_LOW, fsum(low) / each, fsum(lacking) / each)
 
 
 def _count_below(record: Record, bound: float) -> int:

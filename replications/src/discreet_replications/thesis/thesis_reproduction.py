@@ -13,6 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
+from discreet.catalogue import ENGLISH, Phrase, say, speaking
 from discreet.lab.audit import require_limits
 from discreet.lab.strategies.generated_columns import GeneratedColumns
 from discreet_replications.thesis.benchmark_runs import House, Progress, run_all, run_patients
@@ -48,14 +49,14 @@ if TYPE_CHECKING:
 
 __all__ = ["AUDITED_EPSILON", "NOTICE", "ThesisReproduction", "reproduce_thesis"]
 
-NOTICE: Final = (
+NOTICE: Final = Phrase(
     "Exact answers, sensitivities of the rows and answers without a guarantee stand beside each other here, drawn as "
     "often as it takes to compare them. Nothing was charged, and nothing of this may leave the custodian's hands when "
     "the data are confidential."
 )
 AUDITED_EPSILON: Final = "0.01"
-_UNINSTALLED: Final = "They need a trained generator, and the extra 'gan' is not installed."
-_UNWANTED: Final = "They need a trained generator, and none was wanted (--no-gan)."
+_UNINSTALLED: Final = Phrase("They need a trained generator, and the extra 'gan' is not installed.")
+_UNWANTED: Final = Phrase("They need a trained generator, and none was wanted (--no-gan).")
 
 Note = Callable[[str], None]
 
@@ -66,7 +67,7 @@ class ThesisReproduction:
 
     folder: Path
     setting: ThesisSetting
-    absent: tuple[str, ...]
+    absent: tuple[Phrase, ...]
     checks: tuple[TruthCheck, ...]
     lost: Lost | None
     foreseen: tuple[Foresight, ...]
@@ -91,22 +92,27 @@ class ThesisReproduction:
         return {name: str(self.folder / file) for name, file in named.items()}
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> list[str]:
         """The check in words, what it rests on, and what is missing."""
-        lost = () if self.lost is None else (self.lost.tell(),)
-        return (*(check.tell() for check in self.checks), *lost, *self.absent)
+        lost = [] if self.lost is None else [self.lost.tell()]
+        return [*(check.tell() for check in self.checks), *lost, *map(str, self.absent)]
 
     def to_dict(self) -> dict[str, Any]:
+        """For machines, and so the same in every language."""
+        with speaking(ENGLISH):
+            return self._to_dict()
+
+    def _to_dict(self) -> dict[str, Any]:
         return {
             "reproduction": "thesis",
             "finished": True,
-            "notice": NOTICE,
+            "notice": str(NOTICE),
             "files": self.files,
             "seconds": round(self.seconds, 1),
             "setting": asdict(self.setting),
             "epochs": dict(self.epochs),
-            "absent": list(self.absent),
-            "skipped": [{"strategy": method.name, "why": why} for method, why in self.records.skipped],
+            "absent": list(map(str, self.absent)),
+            "skipped": [{"strategy": method.name, "why": str(why)} for method, why in self.records.skipped],
             "checks": [check.to_dict() for check in self.checks],
             "clipping": [item.to_dict() for item in self.foreseen],
             "verdict": self.verdict.to_dict(),
@@ -137,7 +143,7 @@ def reproduce_thesis(
     from discreet_replications.thesis.pages.thesis_files import claim_folder, write_reproduction
     from discreet_replications.thesis.scales import draw_scales, run_scales
 
-    require_limits("the audit of a claim", extra="study")
+    require_limits(Phrase("the audit of a claim"), extra="study")
     started, asked = time.monotonic(), setting or ThesisSetting()
     lines, said = progress or _silent, note or _unsaid
     readings = read_data(data)
@@ -192,7 +198,7 @@ def _generators(house: House, home: Path, setting: ThesisSetting, progress: Prog
     if not setting.gan:
         return {}
     if not have_torch():
-        note("Without the extra 'gan' the rows of the generators are left out; the rest follows.")
+        note(say("Without the extra 'gan' the rows of the generators are left out; the rest follows."))
         return {}
     workspace = house.workspace(Variant.PRIVATE_BOUNDS, wide=True)
     wanted = {name: (workspace.dataset(name), settings_for(name, setting.epochs)) for name in house.tables}
@@ -200,8 +206,14 @@ def _generators(house: House, home: Path, setting: ThesisSetting, progress: Prog
     missing = [name for name, shelved in found.items() if shelved is None]
     if missing:
         minutes = sum(expect_seconds(name, wanted[name][1]) for name in missing) / 60
-        each = ", ".join(f"{name} ({wanted[name][1].epochs} epochs)" for name in missing)
-        note(f"Training generators for {each}: about {max(minutes, 1):.0f} min; --no-gan leaves them out.")
+        each = ", ".join(say("{name} ({epochs} epochs)", name=name, epochs=wanted[name][1].epochs) for name in missing)
+        note(
+            say(
+                "Training generators for {each}: about {minutes:.0f} min; --no-gan leaves them out.",
+                each=each,
+                minutes=max(minutes, 1),
+            )
+        )
     return {
         name: found[name] or train_generator(dataset, home, settings, progress=progress)
         for name, (dataset, settings) in wanted.items()

@@ -12,6 +12,7 @@ from decimal import Context, Decimal, Inexact, localcontext
 from fractions import Fraction
 from typing import Any, Final
 
+from discreet.catalogue import Phrase, say
 from discreet_replications.thesis.data.arff import KidneyReading
 from discreet_replications.thesis.data.readings import Readings, ThesisTable
 from discreet_replications.thesis.data.thesis_queries import QUERIES, ThesisQuery, matches
@@ -19,6 +20,11 @@ from discreet_replications.thesis.data.thesis_queries import QUERIES, ThesisQuer
 __all__ = ["EXACT", "Lost", "QueryCheck", "Truth", "TruthCheck", "check_readings", "find_truth", "losses"]
 
 EXACT: Final = Context(prec=100, traps=[Inexact])
+_READ: Final = {
+    KidneyReading.THESIS: Phrase("as the thesis read kidney"),
+    KidneyReading.CLEAN: Phrase("with kidney read cleanly"),
+    None: Phrase("without kidney"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,10 +99,20 @@ class Lost:
     asked: Mapping[str, int]
 
     def tell(self) -> str:
-        columns = ", ".join(f"{name} {count}" for name, count in self.asked.items() if count) or "none"
-        return (
-            f"Read as the thesis did, {self.fields} values in {self.records} records are lost after stray tabs; of "
-            f"the columns asked about: {columns}."
+        columns = ", ".join(f"{name} {count}" for name, count in self.asked.items() if count)
+        if not columns:
+            return say(
+                "Read as the thesis did, {values} values in {records} records are lost after stray tabs; of the "
+                "columns asked about: none.",
+                values=self.fields,
+                records=self.records,
+            )
+        return say(
+            "Read as the thesis did, {values} values in {records} records are lost after stray tabs; of the columns "
+            "asked about: {columns}.",
+            values=self.fields,
+            records=self.records,
+            columns=columns,
         )
 
 
@@ -138,13 +154,12 @@ class TruthCheck:
         return tuple(line for line in self.lines if not line.agrees)
 
     def tell(self) -> str:
-        named = {
-            KidneyReading.THESIS: "as the thesis read kidney",
-            KidneyReading.CLEAN: "with kidney read cleanly",
-            None: "without kidney",
-        }
-        differ = f"; otherwise: {', '.join(line.query.name for line in self.differing)}" if self.differing else ""
-        return f"{self.score} {named[self.reading]}{differ}"
+        told = f"{self.score} {_READ[self.reading]}"
+        if not self.differing:
+            return told
+        return say(
+            "{told}; otherwise: {queries}", told=told, queries=", ".join(line.query.name for line in self.differing)
+        )
 
     def to_dict(self) -> dict[str, Any]:
         return {"reading": self.reading, "score": self.score, "lines": [line.to_dict() for line in self.lines]}

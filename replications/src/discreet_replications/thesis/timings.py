@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from discreet.catalogue import Phrase
 from discreet.lab.strategies.contest import SeriesSpread
 from discreet_replications.thesis.data.compared_columns import GeneratorSample
 from discreet_replications.thesis.data.thesis_queries import SECONDS, SECONDS_WARM, Summary
@@ -33,7 +34,7 @@ class Timing:
     whole: SeriesSpread | None = None
     warm: SeriesSpread | None = None
     kept: SeriesSpread | None = None
-    why: str = ""
+    why: Phrase | None = None
 
     @property
     def printed(self) -> tuple[Summary | None, Summary | None]:
@@ -49,7 +50,7 @@ class Timing:
             **_flat("table_9_printed", self.printed[1]),
             **_flat("table_9", self.warm),
             **_flat("kept", self.kept),
-            "why": self.why or None,
+            "why": None if self.why is None else self.why.en,
         }
 
 

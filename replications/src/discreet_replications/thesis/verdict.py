@@ -8,9 +8,11 @@ from math import fsum
 from statistics import median
 from typing import Any
 
+from discreet.catalogue import ENGLISH, Numeral, numeral, say, speaking
 from discreet_replications.thesis.data.thesis_queries import QUERIES, RELATIVE_ERROR, REPLACEMENT_ERROR, ThesisQuery
 from discreet_replications.thesis.methods import PUBLIC, ThesisMethod
 from discreet_replications.thesis.run_records import Record, Records
+from discreet_replications.wording import NO_GUARANTEE
 
 __all__ = ["ErrorTarget", "PatientScore", "Score", "ThesisVerdict", "judge", "judge_patients", "mean_of", "printed_for"]
 
@@ -38,7 +40,8 @@ class Score:
 
     @property
     def promise(self) -> str:
-        return f"ε = {self.epsilon}, {self.method.terms}" if self.proven else "none"
+        """As files for machines have it."""
+        return f"ε = {self.epsilon}, {self.method.terms.en}" if self.proven else NO_GUARANTEE.en
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -68,10 +71,13 @@ class ErrorTarget:
         return self.ours <= self.printed
 
     def tell(self) -> str:
-        kept = "reached" if self.holds else "missed"
-        return (
-            f"At ε = {self.epsilon} public ranges give {self.ours:.4f}, proven, where the thesis prints "
-            f"{self.printed:.4f} without a guarantee: {kept}."
+        return say(
+            "At ε = {epsilon} public ranges give {ours:.4f}, proven, where the thesis prints {printed:.4f} without a "
+            "guarantee: {kept}.",
+            epsilon=Numeral(self.epsilon),
+            ours=self.ours,
+            printed=self.printed,
+            kept=say("reached") if self.holds else say("missed"),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -80,17 +86,24 @@ class ErrorTarget:
 
 @dataclass(frozen=True, slots=True)
 class ThesisVerdict:
-    """Scores in the order of the table, the targets that could be judged, and what follows in sentences."""
+    """Scores in the order of the table, the targets that could be judged, and the records that they follow from."""
 
     scores: tuple[Score, ...]
     targets: tuple[ErrorTarget, ...]
-    sentences: tuple[str, ...]
+    records: Records
+
+    @property
+    def sentences(self) -> list[str]:
+        """What follows."""
+        return _sentences(self.records, self.targets)
 
     def to_dict(self) -> dict[str, Any]:
+        with speaking(ENGLISH):
+            sentences = self.sentences
         return {
             "scores": [score.to_dict() for score in self.scores],
             "targets": [target.to_dict() for target in self.targets],
-            "sentences": list(self.sentences),
+            "sentences": sentences,
         }
 
 
@@ -113,7 +126,7 @@ def judge(records: Records) -> ThesisVerdict:
         for score in scores
         if score.method == PUBLIC and score.queries == len(QUERIES) and (score.epsilon, _FULL) in RELATIVE_ERROR
     )
-    return ThesisVerdict(scores, targets, tuple(_sentences(records, targets)))
+    return ThesisVerdict(scores, targets, records)
 
 
 def _score(method: ThesisMethod, epsilon: str, records: Sequence[Record]) -> Score | None:
@@ -163,33 +176,50 @@ def _sentences(records: Records, targets: Sequence[ErrorTarget]) -> list[str]:
     lines = [target.tell() for target in targets]
     if not targets:
         lines.append(
-            f"{len(records.queries)} of {len(QUERIES)} queries could be asked, so the thesis' printed means over all "
-            "cannot be held against them."
+            say(
+                "{asked} of {all} queries could be asked, so the thesis' printed means over all cannot be held against "
+                "them.",
+                asked=len(records.queries),
+                all=len(QUERIES),
+            )
         )
     for method in records.methods:
-        if method.name != "private-bounds" or "0.01" not in records.epsilons:
-            continue
-        drawn = records.pick(method, "0.01")
-        unfound = sum(item.trials.unfound for item in drawn)
-        if unfound:
-            lines.append(
-                f"private-bounds found no bounds in {unfound:,} of {sum(item.runs for item in drawn):,} runs at "
-                "ε = 0.01; the answer is then near 0, and the relative error near 1."
-            )
-        large = [item for item in drawn if item.query.dataset == "diabetes"]
-        if large:
-            ours, theirs = mean_of(large), [item.query.generated_error for item in large]
-            emergency = sorted(mean_of(item for item in large if item.query.column == "number_emergency"))
-            between = " to ".join(dict.fromkeys(f"{item:.2f}" for item in emergency))
-            lines.append(
-                "With nothing known of the ranges and a proof, private-bounds has a mean relative error of "
-                f"{fsum(ours) / len(ours):.4f} on diabetes at ε = 0.01, where the thesis prints "
-                f"{fsum(theirs) / len(theirs):.4f}; on number_emergency {between} "
-                "where it prints 0.49 to 0.54. On a few hundred rows ε = 0.01 is too little to find bounds with."
-            )
+        if method.name == "private-bounds" and "0.01" in records.epsilons:
+            lines += _tell_private(records.pick(method, "0.01"))
     for why in dict.fromkeys(why for _, why in records.skipped):
-        names = ", ".join(method.name for method, reason in records.skipped if reason == why)
-        lines.append(f"Left out: {names}. {why}")
+        names = ", ".join(method.label for method, reason in records.skipped if reason == why)
+        lines.append(say("Left out: {names}. {why}", names=names, why=why))
+    return lines
+
+
+def _tell_private(drawn: Sequence[Record]) -> list[str]:
+    """What bounds found in the rows, at ε = 0.01, do to the answers."""
+    lines = []
+    unfound = sum(item.trials.unfound for item in drawn)
+    if unfound:
+        lines.append(
+            say(
+                "private-bounds found no bounds in {unfound:,} of {runs:,} runs at ε = 0.01; the answer is then near "
+                "0, and the relative error near 1.",
+                unfound=unfound,
+                runs=sum(item.runs for item in drawn),
+            )
+        )
+    large = [item for item in drawn if item.query.dataset == "diabetes"]
+    if large:
+        ours, theirs = mean_of(large), [item.query.generated_error for item in large]
+        emergency = sorted(mean_of(item for item in large if item.query.column == "number_emergency"))
+        ends = list(dict.fromkeys(numeral(item, ".2f") for item in emergency))
+        lines.append(
+            say(
+                "With nothing known of the ranges and a proof, private-bounds has a mean relative error of {ours:.4f} "
+                "on diabetes at ε = 0.01, where the thesis prints {theirs:.4f}; on number_emergency {between} where it "
+                "prints 0.49 to 0.54. On a few hundred rows ε = 0.01 is too little to find bounds with.",
+                ours=fsum(ours) / len(ours),
+                theirs=fsum(theirs) / len(theirs),
+                between=say("{low} to {high}", low=ends[0], high=ends[-1]) if len(ends) > 1 else "".join(ends),
+            )
+        )
     return lines
 
 

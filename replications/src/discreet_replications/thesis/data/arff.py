@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from enum import StrEnum
 from typing import Final
 
+from discreet.catalogue import Phrase, say
 from discreet.errors import FileRefused
 
 __all__ = ["KIDNEY_COLUMNS", "KidneyReading", "canonical_names", "read_arff"]
@@ -32,6 +33,17 @@ class KidneyReading(StrEnum):
     CLEAN = "clean"
     THESIS = "thesis"
 
+    @property
+    def told(self) -> Phrase:
+        """Which reading of kidney, in words."""
+        return _TOLD[self]
+
+
+_TOLD: Final = {
+    KidneyReading.CLEAN: Phrase("kidney in the clean reading"),
+    KidneyReading.THESIS: Phrase("kidney in the thesis reading"),
+}
+
 
 def canonical_names(names: list[str]) -> list[str]:
     """Column names as the thesis has them; copies in circulation call two of them otherwise."""
@@ -49,7 +61,12 @@ def read_arff(text: str, reading: KidneyReading, *, file: str, marks: bool = Fal
     absent = [name for name in KIDNEY_COLUMNS if name not in names]
     if absent:
         raise FileRefused(
-            f"'{file}' is not the chronic kidney disease file: it lacks the attributes {', '.join(absent)}.", file=file
+            say(
+                "'{file}' is not the chronic kidney disease file: it lacks the attributes {names}.",
+                file=file,
+                names=", ".join(absent),
+            ),
+            file=file,
         )
     columns: dict[str, list[str | None]] = {name: [] for name in names}
     for number, line in lines:
@@ -58,7 +75,7 @@ def read_arff(text: str, reading: KidneyReading, *, file: str, marks: bool = Fal
         for name, field in zip(names, _fields(line, reading, len(names), file, number), strict=True):
             columns[name].append(None if field == "" or (field == _UNKNOWN and not marks) else field)
     if not columns[names[0]]:
-        raise FileRefused(f"'{file}' has no records after @data.", file=file)
+        raise FileRefused(say("'{file}' has no records after @data.", file=file), file=file)
     return {name: columns[name] for name in KIDNEY_COLUMNS}
 
 
@@ -77,9 +94,16 @@ def _attributes(lines: Iterator[tuple[int, str]], file: str) -> Iterator[str]:
                 return
             case _:
                 raise FileRefused(
-                    f"line {number} of '{file}' does not belong in the header of an ARFF file.", file=file
+                    say(
+                        "line {number} of '{file}' does not belong in the header of an ARFF file.",
+                        number=number,
+                        file=file,
+                    ),
+                    file=file,
                 )
-    raise FileRefused(f"'{file}' has no @data: it is not an ARFF file, or its end is missing.", file=file)
+    raise FileRefused(
+        say("'{file}' has no @data: it is not an ARFF file, or its end is missing.", file=file), file=file
+    )
 
 
 def _first_name(declaration: str) -> str:
@@ -94,7 +118,16 @@ def _fields(line: str, reading: KidneyReading, width: int, file: str, number: in
     while len(whole) > width and not whole[-1]:
         whole.pop()
     if len(whole) != width:
-        raise FileRefused(f"line {number} of '{file}' has {len(whole)} fields; {width} were declared.", file=file)
+        raise FileRefused(
+            say(
+                "line {number} of '{file}' has {found} fields; {declared} were declared.",
+                number=number,
+                file=file,
+                found=len(whole),
+                declared=width,
+            ),
+            file=file,
+        )
     if reading is KidneyReading.THESIS and "\t" in line:
         kept = _split(line.split("\t", 1)[0])[:width]
         whole = [*kept, *[""] * (width - len(kept))]

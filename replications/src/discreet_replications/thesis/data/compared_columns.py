@@ -9,10 +9,11 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from discreet.catalogue import Phrase, say
 from discreet.lab.generator.generator_rows import GeneratorRows, read_rows
 from discreet.lab.generator.inspection import INDEPENDENT, REAL, ColumnFacts, Inspection, inspect
 from discreet.lab.strategies.generated_columns import GeneratedColumns
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
     from discreet_replications.thesis.data.readings import Readings, ThesisTable
 
 __all__ = ["ColumnLine", "GeneratorSample", "compare_columns", "list_columns", "sample_generators"]
+
+
+_NO_COLUMN: Final = Phrase("This copy of the data has no such column.")
+_NO_CODES: Final = Phrase("No code book lists its codes, so the generator leaves it out.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +55,7 @@ class ColumnLine:
     printed: PrintedColumn
     real: str
     generated: tuple[str, ...]
-    why: str = ""
+    why: Phrase | None = None
 
     @property
     def agrees(self) -> bool:
@@ -70,7 +75,7 @@ class ColumnLine:
             "generated_rows": sizes,
             "printed_generated": list(self.printed.generated),
             "generated": list(self.generated),
-            "why": self.why,
+            "why": "" if self.why is None else self.why.en,
         }
 
 
@@ -91,7 +96,7 @@ def sample_generators(
         sets, seconds = {}, {}
         wanted = dict.fromkeys((*tabled, *sizes))
         for done, size in enumerate(wanted):
-            progress(f"sampling {dataset}", done, len(wanted))
+            progress(say("sampling {dataset}", dataset=dataset), done, len(wanted))
             start = time.perf_counter()
             rows = model.sample(size)
             seconds[size] = time.perf_counter() - start
@@ -130,7 +135,9 @@ def _unsigned(rows: GeneratorRows) -> GeneratorRows:
 # --- lines ----------------------------------------------------------------------------------------------------------
 
 
-def compare_columns(readings: Readings, sampled: Mapping[str, GeneratorSample], *, why: str) -> tuple[ColumnLine, ...]:
+def compare_columns(
+    readings: Readings, sampled: Mapping[str, GeneratorSample], *, why: Phrase
+) -> tuple[ColumnLine, ...]:
     """Tables 1 to 4 for the data that were read, kidney as the thesis read it; `why` generators are missing."""
     reading = KidneyReading.THESIS if KidneyReading.THESIS in readings.kidney else KidneyReading.CLEAN
     tables = readings.tables(reading)
@@ -141,17 +148,17 @@ def compare_columns(readings: Readings, sampled: Mapping[str, GeneratorSample], 
     )
 
 
-def _line(printed: PrintedColumn, table: ThesisTable, sampled: GeneratorSample | None, why: str) -> ColumnLine:
+def _line(printed: PrintedColumn, table: ThesisTable, sampled: GeneratorSample | None, why: Phrase) -> ColumnLine:
     there = printed.column in table.arrow.column_names
     real = _real(printed, table) if there else ""
     nothing = ("",) * len(printed.generated)
     if not there:
-        return ColumnLine(printed, real, nothing, "This copy of the data has no such column.")
+        return ColumnLine(printed, real, nothing, _NO_COLUMN)
     if sampled is None:
         return ColumnLine(printed, real, nothing, why)
     inspected = {item.name: item.facts for item in sampled.inspection.columns}
     if printed.column not in inspected:
-        return ColumnLine(printed, real, nothing, "No code book lists its codes, so the generator leaves it out.")
+        return ColumnLine(printed, real, nothing, _NO_CODES)
     facts = [item for name, item in inspected[printed.column].items() if name not in {REAL, INDEPENDENT}]
     return ColumnLine(printed, real, tuple(_generated(printed, item) for item in facts))
 

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from discreet.catalogue import say
 from discreet.errors import FileRefused
 from discreet.files import write_whole
 from discreet.lab.generator.generator_rows import GeneratorRows, read_rows
@@ -88,7 +89,7 @@ def train_generator(dataset: Dataset, home: Path, settings: Settings, *, progres
     from discreet.lab.generator.training import train
 
     rows = read_rows(dataset)
-    stage = f"training on {dataset.name}"
+    stage = say("training on {dataset}", dataset=dataset.name)
     progress(stage, 0, settings.epochs)
     model = train(rows, settings, progress=lambda epoch: progress(stage, epoch.number, epoch.of))
     home.mkdir(parents=True, exist_ok=True, mode=0o700)

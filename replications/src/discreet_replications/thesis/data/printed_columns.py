@@ -9,15 +9,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from discreet.catalogue import Phrase
+
 __all__ = ["CAPTIONS", "PRINTED_COLUMNS", "SIZES", "TRUE_SUM", "PrintedColumn"]
 
 Measure = Literal["uniqueness", "cardinality", "unknown"]
 
 CAPTIONS: Final = {
-    1: "Table 1. Breast: different values, in % of the rows",
-    2: "Table 2. Kidney: different values, “?” counted as one",
-    3: "Table 3. Kidney: “?” in % of the rows",
-    4: "Table 4. Diabetes: different values, “?” counted as one",
+    1: Phrase("Table 1. Breast: different values, in % of the rows"),
+    2: Phrase("Table 2. Kidney: different values, “?” counted as one"),
+    3: Phrase("Table 3. Kidney: “?” in % of the rows"),
+    4: Phrase("Table 4. Diabetes: different values, “?” counted as one"),
 }
 
 # How many rows were generated for each data set; None for as many as there are real ones.

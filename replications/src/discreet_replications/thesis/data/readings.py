@@ -15,6 +15,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final
 
+from discreet.catalogue import Phrase, say
 from discreet.errors import ExtraMissing, FileRefused, PathInvalid
 from discreet.files import write_whole
 from discreet.paths import open_regular
@@ -41,6 +42,10 @@ _FEATURES: Final = (
 BREAST_COLUMNS: Final = ("diagnosis", *(f"{name}_{part}" for part in ("mean", "se", "worst") for name in _FEATURES))
 _BUNDLED: Final = {"mean": "mean {}", "se": "{} error", "worst": "worst {}"}
 
+_UNREAD: Final = {
+    KidneyReading.CLEAN: Phrase("kidney has no clean reading: {file} is not in the folder."),
+    KidneyReading.THESIS: Phrase("kidney has no thesis reading: {file} is not in the folder."),
+}
 _LARGEST: Final = 200 * 10**6
 _NUMBER: Final = r"^[+-]?[0-9]{1,18}(\.[0-9]{0,18})?([eE][+-]?[0-9]{1,2})?$"
 _CODED: Final = ("diag_1", "diag_2", "diag_3")
@@ -55,16 +60,17 @@ class ThesisTable:
 
     dataset: str
     arrow: Any
-    source: str
+    source: Phrase
     written: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         asked = {query.column for query in QUERIES if query.dataset == self.dataset}
         absent = sorted(asked - set(self.arrow.column_names))
         if absent:
-            raise FileRefused(f"{self.source} lacks the columns {', '.join(absent)}.", file=self.source)
+            lacking = say("{source} lacks the columns {columns}.", source=self.source, columns=", ".join(absent))
+            raise FileRefused(lacking, file=self.source.en)
         if self.rows < 2:
-            raise FileRefused(f"{self.source} has fewer than two records.", file=self.source)
+            raise FileRefused(say("{source} has fewer than two records.", source=self.source), file=self.source.en)
         for column in sorted(asked):
             self._check_numbers(column)
 
@@ -94,7 +100,8 @@ class ThesisTable:
 
         present = self.arrow.column(column).drop_null()
         if not len(present) or not compute.all(compute.match_substring_regex(present, _NUMBER)).as_py():
-            raise FileRefused(f"column '{column}' of {self.source} does not hold numbers.", file=self.source)
+            wrong = say("column '{column}' of {source} does not hold numbers.", column=column, source=self.source)
+            raise FileRefused(wrong, file=self.source.en)
 
     def write(self, file: Path) -> None:
         """The table as a CSV file that a workspace takes in."""
@@ -109,7 +116,7 @@ class Readings:
     breast: ThesisTable
     kidney: Mapping[KidneyReading, ThesisTable]
     diabetes: ThesisTable | None
-    absent: tuple[str, ...]
+    absent: tuple[Phrase, ...]
 
     def tables(self, reading: KidneyReading) -> dict[str, ThesisTable]:
         """The data sets by name, kidney in one of its readings."""
@@ -120,7 +127,9 @@ class Readings:
 def read_data(folder: Path | None) -> Readings:
     """All that a folder holds of the three, and scikit-learn's copy of breast where the folder has none."""
     if folder is not None and not folder.is_dir():
-        raise PathInvalid(f"'{folder}' is not a folder. Give the one that holds the data files.", path=str(folder))
+        raise PathInvalid(
+            say("'{folder}' is not a folder. Give the one that holds the data files.", folder=folder), path=str(folder)
+        )
     kidney = _read_kidney(folder)
     diabetes_file = _find(folder, DIABETES_FILES)
     sought = {
@@ -128,14 +137,16 @@ def read_data(folder: Path | None) -> Readings:
         "diabetes": None if diabetes_file else DIABETES_FILES,
     }
     absent = [
-        f"{name} is left out: it needs one of {', '.join(names)} in the folder given with --data."
+        Phrase(
+            "{name} is left out: it needs one of {files} in the folder given with --data.",
+            name=name,
+            files=", ".join(names),
+        )
         for name, names in sought.items()
         if names is not None
     ]
     absent += [
-        f"kidney has no {reading} reading: {name} is not in the folder."
-        for reading, name in KIDNEY_CSV.items()
-        if kidney and reading not in kidney
+        _UNREAD[reading].about(file=name) for reading, name in KIDNEY_CSV.items() if kidney and reading not in kidney
     ]
     return Readings(
         breast=_read_breast(_find(folder, BREAST_FILES)),
@@ -164,14 +175,14 @@ def _read_kidney(folder: Path | None) -> dict[KidneyReading, ThesisTable]:
             marked = read_arff(text, reading, file=file.name, marks=True)
             written = {name: (len(set(found) - {None}), found.count("?")) for name, found in marked.items()}
             columns = pa.table(read_arff(text, reading, file=file.name))
-            tables[reading] = ThesisTable("kidney", columns, f"'{file.name}'", written)
+            tables[reading] = ThesisTable("kidney", columns, _name(file), written)
         return tables
     tables = {}
     for reading, name in KIDNEY_CSV.items():
         if file := _find(folder, (name,)):
             read = _parse(_bytes(file), file)
             read = read.rename_columns(canonical_names(read.column_names))
-            tables[reading] = ThesisTable("kidney", read, f"'{name}'")
+            tables[reading] = ThesisTable("kidney", read, _name(file))
     return tables
 
 
@@ -187,9 +198,14 @@ def _read_breast(file: Path | None) -> ThesisTable:
     absent = [name for name in BREAST_COLUMNS if name not in read.column_names]
     if absent:
         raise FileRefused(
-            f"'{file.name}' is not the Wisconsin breast cancer file: it lacks {', '.join(absent)}.", file=file.name
+            say(
+                "'{file}' is not the Wisconsin breast cancer file: it lacks {columns}.",
+                file=file.name,
+                columns=", ".join(absent),
+            ),
+            file=file.name,
         )
-    return ThesisTable("breast", read.select(list(BREAST_COLUMNS)), f"'{file.name}'")
+    return ThesisTable("breast", read.select(list(BREAST_COLUMNS)), _name(file))
 
 
 def _bundled_breast() -> ThesisTable:
@@ -198,7 +214,8 @@ def _bundled_breast() -> ThesisTable:
     try:
         from sklearn.datasets import load_breast_cancer
     except ImportError:
-        raise ExtraMissing(needed_for="the breast cancer data without a file of them", extra="study") from None
+        needed_for = Phrase("the breast cancer data without a file of them")
+        raise ExtraMissing(needed_for=needed_for, extra="study") from None
     bundled = load_breast_cancer()
     names = [str(name) for name in bundled.feature_names]
     columns = {"diagnosis": ["M" if code == 0 else "B" for code in bundled.target]}
@@ -206,7 +223,7 @@ def _bundled_breast() -> ThesisTable:
         feature, part = column.rsplit("_", 1)
         index = names.index(_BUNDLED[part].format(feature.replace("_", " ")))
         columns[column] = [repr(float(value)) for value in bundled.data[:, index]]
-    return ThesisTable("breast", pa.table(columns), "scikit-learn's copy of the breast cancer data")
+    return ThesisTable("breast", pa.table(columns), Phrase("scikit-learn's copy of the breast cancer data"))
 
 
 # --- diabetes -------------------------------------------------------------------------------------------------------
@@ -225,10 +242,14 @@ def _read_diabetes(file: Path) -> ThesisTable:
             numeric = compute.match_substring_regex(column, r"^[0-9]+(\.[0-9]+)?$")
             kept = compute.if_else(numeric, column, pa.scalar(None, pa.string()))
             read = read.set_column(read.column_names.index(name), name, kept)
-    return ThesisTable("diabetes", read, f"'{file.name}'", written)
+    return ThesisTable("diabetes", read, _name(file), written)
 
 
 # --- files ----------------------------------------------------------------------------------------------------------
+
+
+def _name(file: Path) -> Phrase:
+    return Phrase("'{name}'", name=file.name)
 
 
 def _bytes(file: Path) -> bytes:
@@ -237,9 +258,14 @@ def _bytes(file: Path) -> bytes:
         with open_regular(file) as plain:
             raw = (gzip.GzipFile(fileobj=plain) if file.suffix == ".gz" else plain).read(_LARGEST + 1)
     except (OSError, EOFError, zlib.error):
-        raise FileRefused(f"'{file.name}' cannot be read; it may be damaged. Fetch it again.", file=file.name) from None
+        raise FileRefused(
+            say("'{file}' cannot be read; it may be damaged. Fetch it again.", file=file.name), file=file.name
+        ) from None
     if len(raw) > _LARGEST:
-        raise FileRefused(f"'{file.name}' is larger than {_LARGEST // 10**6} MB, unpacked.", file=file.name)
+        raise FileRefused(
+            say("'{file}' is larger than {limit} MB, unpacked.", file=file.name, limit=_LARGEST // 10**6),
+            file=file.name,
+        )
     return raw
 
 
@@ -247,7 +273,7 @@ def _decode(raw: bytes, file: Path) -> str:
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise FileRefused(f"'{file.name}' is not text in UTF-8.", file=file.name) from None
+        raise FileRefused(say("'{file}' is not text in UTF-8.", file=file.name), file=file.name) from None
 
 
 def _parse(raw: bytes, file: Path, names: tuple[str, ...] | None = None) -> Any:
@@ -258,7 +284,7 @@ def _parse(raw: bytes, file: Path, names: tuple[str, ...] | None = None) -> Any:
     header = list(names or _decode(raw.split(b"\n", 1)[0], file).strip().split(","))
     header = [name.strip().strip('"') for name in header]
     if len(set(header)) < len(header):
-        raise FileRefused(f"'{file.name}' names a column twice.", file=file.name)
+        raise FileRefused(say("'{file}' names a column twice.", file=file.name), file=file.name)
     try:
         read = csv.read_csv(
             io.BytesIO(raw),
@@ -266,7 +292,10 @@ def _parse(raw: bytes, file: Path, names: tuple[str, ...] | None = None) -> Any:
             convert_options=csv.ConvertOptions(column_types=dict.fromkeys(header, pa.string())),
         )
     except pa.ArrowInvalid:
-        raise FileRefused(f"'{file.name}' cannot be read as CSV with {len(header)} columns.", file=file.name) from None
+        raise FileRefused(
+            say("'{file}' cannot be read as CSV with {count} columns.", file=file.name, count=len(header)),
+            file=file.name,
+        ) from None
     trimmed = [compute.utf8_trim_whitespace(read.column(name)) for name in header]
     missing = pa.array(["", "?"])
     return pa.table(

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from enum import StrEnum
 from typing import Final
 
+from discreet.catalogue import Phrase
 from discreet_replications.thesis.data.public_ranges import COLUMNS, Codes, Range, Words
 from discreet_replications.thesis.data.thesis_queries import QUERIES, ThesisQuery
 
@@ -40,6 +41,11 @@ class Variant(StrEnum):
     PATIENT_PRIVATE_BOUNDS = "patient-private-bounds"
 
     @property
+    def label(self) -> Phrase:
+        """What readers see."""
+        return _LABELS[self]
+
+    @property
     def replaces(self) -> bool:
         """Whether neighbours replace a unit, and how many there are is public."""
         return self not in {Variant.ADD_REMOVE, Variant.PRIVATE_BOUNDS_ADD_REMOVE}
@@ -60,6 +66,16 @@ class Variant(StrEnum):
     def protects_patients(self, dataset: str) -> bool:
         """Whether the unit is a patient with all their rows, not a row."""
         return self.by_patient and dataset == "diabetes"
+
+
+_LABELS: Final = {
+    Variant.THESIS: Phrase("thesis"),
+    Variant.ADD_REMOVE: Phrase("add-remove"),
+    Variant.PRIVATE_BOUNDS: Phrase("private-bounds"),
+    Variant.PRIVATE_BOUNDS_ADD_REMOVE: Phrase("private-bounds-add-remove"),
+    Variant.PATIENT: Phrase("patient"),
+    Variant.PATIENT_PRIVATE_BOUNDS: Phrase("patient-private-bounds"),
+}
 
 
 def queries_of(variant: Variant) -> tuple[ThesisQuery, ...]:
@@ -119,7 +135,7 @@ def _range(column: Range, *, private: bool) -> Iterator[str]:
     if private:
         yield "    bounds: private"
     else:
-        yield f"    bounds: [{column.low}, {column.high}]  # {column.why}"
+        yield f"    bounds: [{column.low}, {column.high}]  # {column.why.en}"
     if not column.whole:
         yield f"    step: {column.step}"
 

@@ -12,6 +12,8 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Final, Literal
 
+from discreet.catalogue import Phrase
+
 __all__ = [
     "DATASETS",
     "GENERATED_SENSITIVITY_ERROR",
@@ -27,7 +29,9 @@ __all__ = [
     "matches",
 ]
 
-SOURCE: Final = "the thesis, Appendix A (queries, true results, sensitivities), Figure 1, Tables 1 to 9, 16 and 26"
+SOURCE: Final = Phrase(
+    "the thesis, Appendix A (queries, true results, sensitivities), Figure 1, Tables 1 to 9, 16 and 26"
+)
 DATASETS: Final = ("kidney", "breast", "diabetes")
 
 

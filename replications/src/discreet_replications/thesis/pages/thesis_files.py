@@ -7,8 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from discreet.catalogue import ENGLISH, say, speaking
 from discreet.errors import PathInvalid
 from discreet.files import write_whole
+from discreet.paths import tell_reason
 from discreet.present import csv_text
 from discreet.present.pages.report_folders import check_folder
 
@@ -35,7 +37,9 @@ def claim_folder(folder: Path) -> None:
             # Says whose folder it is, should the run be interrupted.
             _write(folder / _RESULTS, json.dumps({"reproduction": _KIND, "finished": False}) + "\n")
     except OSError as error:
-        raise PathInvalid(f"'{folder}' cannot be made: {error.strerror}.", path=str(folder)) from None
+        raise PathInvalid(
+            say("'{path}' cannot be made: {reason}.", path=folder, reason=tell_reason(error)), path=str(folder)
+        ) from None
 
 
 def write_reproduction(done: ThesisReproduction, drawn: Sequence[Drawn]) -> None:
@@ -46,19 +50,23 @@ def write_reproduction(done: ThesisReproduction, drawn: Sequence[Drawn]) -> None
     try:
         for name in ("tables", "figures"):
             (done.folder / name).mkdir(exist_ok=True)
-        _write_tables(done.folder / "tables", done)
+        with speaking(ENGLISH):
+            _write_tables(done.folder / "tables", done)
         for figure in drawn:
             write_picture(figure, done.folder / "figures" / f"{figure.name}.svg")
         _write(done.folder / "thesis.html", write_thesis_page(done, drawn))
         _write(done.folder / _RESULTS, json.dumps(done.to_dict(), indent=2, ensure_ascii=False) + "\n")
     except OSError as error:
-        raise PathInvalid(f"'{done.folder}' cannot be written: {error.strerror}.", path=str(done.folder)) from None
+        raise PathInvalid(
+            say("'{file}' cannot be written: {reason}.", file=done.folder, reason=tell_reason(error)),
+            path=str(done.folder),
+        ) from None
 
 
 def _write_tables(folder: Path, done: ThesisReproduction) -> None:
     drawn = (row for records in (done.records, done.patients) for item in records.found for row in item.rows())
     _write_csv(folder / "results.csv", drawn)
-    skipped = [{"strategy": method.name, "skipped": why} for method, why in done.records.skipped]
+    skipped = [{"strategy": method.name, "skipped": why.en} for method, why in done.records.skipped]
     _write_csv(folder / "verdict.csv", [*({**item.to_dict(), "skipped": ""} for item in done.verdict.scores), *skipped])
     _write_csv(folder / "check.csv", (row for check in done.checks for row in _check_rows(check)))
     _write_csv(folder / "audit.csv", (item.to_dict() for item in done.audit))
@@ -84,7 +92,7 @@ def _column_rows(line: ColumnLine) -> Iterator[dict[str, Any]]:
     sets = [("real", text["printed_real"], text["real"])]
     sets += zip(text["generated_rows"], text["printed_generated"], text["generated"], strict=True)
     for rows, printed, here in sets:
-        why = "" if here else line.why
+        why = "" if here else text["why"]
         yield {**{name: text[name] for name in names}, "of": rows, "printed": printed, "here": here, "why": why}
 
 
