@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.catalogue.sentences import ROOT, SAYERS, list_sentences
+from tests.catalogue.sentences import SAYERS, SOURCES, list_sentences
 
 # A sentence has four words with nothing but signs between them. Names, codes and SQL have not.
 _WORDS = re.compile(r"(?:\b[A-Za-z]?[a-z’']+\b[,;:]? ){3,}[a-z’']+\b")
@@ -55,7 +55,7 @@ def _text(node: ast.AST) -> str | None:
 
 
 def list_unsaid() -> dict[str, list[str]]:
-    """By file of the package."""
-    house = ROOT / "src" / "discreet"
-    found = {file.relative_to(house).as_posix(): list(find_unsaid(file)) for file in sorted(house.rglob("*.py"))}
+    """By file of the packages, each below one of SOURCES."""
+    files = ((file, house) for house in SOURCES for file in sorted(house.rglob("*.py")))
+    found = {file.relative_to(house).as_posix(): list(find_unsaid(file)) for file, house in files}
     return {name: lines for name, lines in found.items() if lines}
