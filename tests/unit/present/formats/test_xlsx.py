@@ -62,6 +62,18 @@ def test_no_cell_is_a_formula_and_every_text_is_quoted(counted: Release, languag
         assert all(isinstance(cell.value, (int, float)) for cell in find_cells(sheet, data_type="n"))
 
 
+def test_numbers_of_a_french_workbook_are_french_wherever_it_is_opened(counted: Release) -> None:
+    patterns = {cell.number_format for sheet in open_book(counted, "fr") for cell in find_cells(sheet, data_type="n")}
+    assert patterns
+    assert all(pattern.startswith("[$-C0C]#,##0") for pattern in patterns)
+
+
+def test_words_of_the_long_list_are_broken_so_that_a_page_holds_it(counted: Release) -> None:
+    sheet = open_book(counted)["Figures"]
+    assert sum(column.width for column in sheet.column_dimensions.values()) <= 190
+    assert all(cell.alignment.wrap_text for cell in find_cells(sheet, data_type="s"))
+
+
 def test_the_cross_tabulation_ends_with_its_margins(counted: Release) -> None:
     sheet = open_book(counted)["Table"]
     assert sheet.freeze_panes == "B5"
