@@ -289,6 +289,7 @@ def test_everything_is_told_in_french(
     done: FarmsReproduction, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")  # so that no name is broken
     again = replace(done, folder=Path("dossier"))
     show_bootstrap(done)
     with speaking(FRENCH):

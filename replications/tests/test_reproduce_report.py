@@ -32,7 +32,8 @@ def test_wrong_calls_are_told(run: Run, tmp_path: Path, monkeypatch: pytest.Monk
     assert refused.startswith("PathInvalid: «\u00a0none.csv\u00a0» n’est pas un fichier.")
 
 
-def test_the_whole_command_on_a_small_sample(run: Run, tmp_path: Path) -> None:
+def test_the_whole_command_on_a_small_sample(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "200")  # so that no name is broken
     row = "3,local,mean,ON,HWTDGHTM,,2.18,3.71,1.53181\n"
     (tmp_path / "theirs.csv.gz").write_bytes(gzip.compress((HEADER + row).encode()))
     words = ("reproduce", "report", "--theirs", "theirs.csv.gz", "--rows", "1000", "--runs", "1", "--jobs", "2")
