@@ -178,7 +178,7 @@ def test_the_holder_refuses_other_bytes_under_one_request(offices: ThreeOffices)
     other = offices.researcher.study.seal(
         EnvelopeKind.REQUEST, replace(request, where="ill = 'no'").to_bytes(), request=request.request
     )
-    with pytest.raises(RequestConflict, match="ask anew"):
+    with pytest.raises(RequestConflict, match="make a new request"):
         offices.holder.draw(other)
     again = offices.holder.draw(envelope)
     assert sample_in(offices, again.sample).entries() == sample_in(offices, first.sample).entries()
