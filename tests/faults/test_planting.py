@@ -24,7 +24,10 @@ def test_a_fault_changes_what_the_source_means(fault: Fault) -> None:
     assert ast.dump(ast.parse(fault.plant(ROOT))) != _meaning(fault.file)
     assert fault.file.startswith(HOMES.get(fault.room, f"src/discreet/{fault.room}"))
     assert fault.breaks.endswith(".")
-    assert all((ROOT / test.split("::")[0]).exists() for test in fault.tests)
+    for test in fault.tests:
+        file, _, function = test.partition("::")
+        assert (ROOT / file).exists(), file
+        assert not function or f"def {function.partition('[')[0]}(" in (ROOT / file).read_text(encoding="utf-8"), test
     assert fault.tests
     assert all(path.split("/")[0] in COPIED for path in (fault.file, *fault.tests))
     assert fault.long or not any(test.startswith("replications/") for test in fault.tests), "all of them are long"
