@@ -14,9 +14,9 @@ from discreet.catalogue import Phrase
 from discreet.present.charts.lettering import clean, screen_width
 from discreet.present.crosstab import arrange, name_stand
 from discreet.present.note_list import list_details, list_notes, warn_reader
-from discreet.present.table_words import Writing, tell_marks
+from discreet.present.table_words import MARKS, Writing, tell_marks
 from discreet.present.words import tell_level
-from discreet.results import Release, ReleaseKind
+from discreet.results import Figure, Release, ReleaseKind
 
 __all__ = ["to_plain"]
 
@@ -25,6 +25,7 @@ _TOGETHER: Final = ("count size share", "distribution", "rate", "scaled linked")
 
 _FIGURE: Final = Phrase("Figure")
 _FULL_LINE: Final = 100
+_UNMARKED: Final = "  "  # as wide as a mark
 
 
 def to_plain(release: Release, language: str) -> str:
@@ -90,6 +91,7 @@ def _render_grid(release: Release, language: str) -> list[str]:
     interval = _name_interval(release, language)
     tops = [words for top in grid.tops(language) for words in ([top, interval] if beside else [top])]
     rows = [[*map(clean, heads), *map(clean, tops)]]
+    marked = {column for (_, column), figure in grid.figures.items() if _has_mark(figure)}
     for number, line in enumerate(grid.lines):
         names = [
             name_stand(release.headings[index], stand, language) for index, stand in zip(grid.down, line, strict=True)
@@ -97,10 +99,15 @@ def _render_grid(release: Release, language: str) -> list[str]:
         figures = []
         for column, writing in enumerate(writings):
             figure = grid.figures.get((number, column))
-            figures.append(writing.marked(figure))
+            # Digits stand below digits, whether or not a mark follows them.
+            figures.append(writing.marked(figure) + (_UNMARKED if column in marked and not _has_mark(figure) else ""))
             figures += [] if not beside else ["" if figure is None else writing.interval(figure) or "–"]
         rows.append([*map(clean, names), *figures])
     return _align(rows, left=len(heads))
+
+
+def _has_mark(figure: Figure | None) -> bool:
+    return figure is not None and figure.value is not None and figure.quality in MARKS
 
 
 def _align(rows: Sequence[Sequence[str]], *, left: int) -> list[str]:
