@@ -35,6 +35,7 @@ _SPACES: Final = re.compile(r"[\t\n\r\u2028\u2029 ]+")
 
 _NARROW: Final = frozenset("iljItfr.,;:'|!()[]{}/\\-`’ʼ· ")
 _SLIM: Final = frozenset("ckszvxyJ")
+_ROUNDING: Final = 1e-9  # room that was made for a text holds it, whatever was added and taken away since
 _WIDE: Final = frozenset("mwMW@%—…Œœ")
 _THIN: Final = frozenset("\u2009\u200a\u202f")
 # Two or three parts in a hundred more than Arial and Helvetica need; DejaVu, wider still, is not asked for.
@@ -99,7 +100,7 @@ def screen_width(text: str) -> int:
 
 def shorten(text: str, width: float, size: float, *, bold: bool = False) -> str:
     """The text, or as much of its beginning as fits with an ellipsis; at least the ellipsis."""
-    if text_width(text, size, bold=bold) <= width:
+    if text_width(text, size, bold=bold) <= width + _ROUNDING:
         return text
     room = width - text_width("…", size, bold=bold)
     kept = 0
@@ -118,7 +119,7 @@ def wrap(text: str, width: float, size: float, *, lines: int, bold: bool = False
     """The text in at most so many lines, broken at spaces; the last one is shortened where it does not fit."""
     written: list[str] = []
     rest = text
-    while rest and len(written) < lines - 1 and text_width(rest, size, bold=bold) > width:
+    while rest and len(written) < lines - 1 and text_width(rest, size, bold=bold) > width + _ROUNDING:
         line, rest = _first_line(rest, width, size, bold=bold)
         written.append(line)
     return [*written, shorten(rest, width, size, bold=bold)] if rest or not written else written

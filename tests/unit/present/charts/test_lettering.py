@@ -56,6 +56,18 @@ def test_a_long_label_is_broken_at_spaces_and_hyphens() -> None:
     assert shorten("e\u0301" * 40, 50, 11)[-2:] in ("\u0301…", "e…")
 
 
+def test_room_that_was_made_for_a_text_holds_it() -> None:
+    for text in ("everything else", "tout le reste", "Ontario", "a", "mélange (un message)"):
+        room = text_width(text, 17.5) + 10.0 - 10.0
+        assert wrap(text, room, 17.5, lines=1) == [text]
+        assert shorten(text, room, 17.5) == text
+
+
+def test_a_name_that_is_too_long_is_broken_after_its_last_hyphen_that_fits() -> None:
+    width = text_width("Terre-Neuve-et-", 13)
+    assert wrap("Terre-Neuve-et-Labrador", width, 13, lines=2) == ["Terre-Neuve-et-", "Labrador"]
+
+
 def test_what_no_file_can_hold_is_replaced() -> None:
     assert clean("a\x00b\ud800\tc\r\nd\x1b") == "a\ufffdb\ufffd c d\ufffd"
 
