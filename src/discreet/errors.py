@@ -5,6 +5,7 @@
     │   ├── ParameterInvalid     a privacy parameter is not an exact, finite, positive decimal
     │   ├── PathInvalid          a file or folder is absent, outside the allowed roots, or of the wrong sort
     │   ├── ExtraMissing         an optional part is not installed
+    │   ├── RequestInvalid       a request to a server is not what the server takes
     │   └── WorkspaceMissing     the folder is not a workspace
     ├── Refused                  exit 1: understood, and not done; nothing was released or charged
     │   ├── CardInvalid          the card breaks a rule of its own language
@@ -23,6 +24,10 @@
     │   ├── RequestConflict      another plan was charged under the same request id
     │   ├── EngineUnavailable    the engine that holds the rows cannot be reached or used
     │   ├── DatasetSuspended     an engine failed after a charge; the custodian must look
+    │   ├── NotSignedIn          nobody is known by this token, session, link or password
+    │   ├── NotAllowed           the person who asks has no role that may do this
+    │   ├── TooManyRequests      asked too often; later it is answered
+    │   ├── RecordsUnavailable   what an office keeps beside its ledger cannot be read or written
     │   ├── LedgerUnavailable    the ledger is missing, locked away, read-only or full
     │   │   └── LedgerUnanchored the event stands, but its anchor could not be written
     │   └── LedgerDamaged        the ledger's chain, head or anchor does not hold
@@ -60,14 +65,19 @@ __all__ = [
     "LedgerUnanchored",
     "LedgerUnavailable",
     "ManifestInvalid",
+    "NotAllowed",
+    "NotSignedIn",
     "ParameterInvalid",
     "PathInvalid",
     "PopulationConflict",
     "QueryRefused",
+    "RecordsUnavailable",
     "Refused",
     "RequestConflict",
+    "RequestInvalid",
     "SignatureInvalid",
     "StudyInvalid",
+    "TooManyRequests",
     "UnknownName",
     "UsageError",
     "WorkloadInvalid",
@@ -170,6 +180,10 @@ class ExtraMissing(UsageError):
             needed_for=_code(needed_for),
             extra=extra,
         )
+
+
+class RequestInvalid(UsageError):
+    """A request to a server is not what the server takes. What was sent is not repeated."""
 
 
 class WorkspaceMissing(UsageError):
@@ -293,6 +307,39 @@ class DatasetSuspended(Refused):
                 dataset=dataset,
             ),
             dataset=dataset,
+        )
+
+
+class NotSignedIn(Refused):
+    """Nobody is known by this token, session, link or password: always in the same words."""
+
+    def __init__(self) -> None:
+        super().__init__(say("Sign in first: this needs a token or a session that is known here and still holds."))
+
+
+class NotAllowed(Refused):
+    """The person who asks has no role that may do this."""
+
+
+class TooManyRequests(Refused):
+    """Asked too often. `seconds` says when it may be tried again."""
+
+    def __init__(self, *, seconds: int) -> None:
+        super().__init__(
+            say("that was too often. Nothing was charged; try again in {seconds} s.", seconds=seconds), seconds=seconds
+        )
+
+
+class RecordsUnavailable(Refused):
+    """What an office keeps beside its ledger cannot be read or written. It fails closed: nothing is answered."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(
+            say(
+                "what this office keeps of people and jobs cannot be used: {reason}. Nothing was answered.",
+                reason=reason,
+            ),
+            reason=reason,
         )
 
 

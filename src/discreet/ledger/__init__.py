@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         tell_stored,
         word_from_rows,
     )
+    from discreet.ledger.stores.store import ProcessConnection
     from discreet.ledger.trust.anchor import Anchor
     from discreet.ledger.trust.recovery import (
         backup_ledger,
@@ -73,6 +74,7 @@ __all__ = [
     "LogEntry",
     "LogFilter",
     "PopulationStanding",
+    "ProcessConnection",
     "Receipt",
     "Reservation",
     "Seal",

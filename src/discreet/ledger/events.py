@@ -63,6 +63,7 @@ class EventKind(StrEnum):
     SUSPENDED = "suspended"
     RESUMED = "resumed"
     VIEW = "view"
+    PEOPLE = "people"
     HOLD = "hold"
     HOLD_RELEASED = "hold-released"
     HOLD_EXPIRED = "hold-expired"
@@ -95,6 +96,7 @@ REQUIRED: Final[Mapping[EventKind, frozenset[str]]] = {
         EventKind.SUSPENDED: ("dataset", "reason"),
         EventKind.RESUMED: ("dataset",),
         EventKind.VIEW: ("what",),
+        EventKind.PEOPLE: ("act", "person"),
         EventKind.HOLD: _LEASED,
         EventKind.HOLD_RELEASED: ("hold",),
         EventKind.HOLD_EXPIRED: ("hold",),

@@ -229,6 +229,12 @@ class Ledger:
         with self._writing() as book:
             book.append(EventKind.VIEW, who=who, payload={"what": what})
 
+    def record_people(self, act: str, person: str, *, who: str, **facts: str | int) -> int:
+        """Record what was done about a person: as which event. `facts` are public, and hold no secret."""
+        require_name(person, what="person")
+        with self._writing() as book:
+            return book.append(EventKind.PEOPLE, who=who, payload={"act": act, "person": person, **facts}).sequence
+
     # Spending
 
     def spend(self, request: SpendRequest, *, who: str | None = None) -> Receipt:
