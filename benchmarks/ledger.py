@@ -16,9 +16,9 @@ from types import ModuleType
 
 from discreet.guarantees import Budget, Neighbours, PopulationTerms, PureDP
 from discreet.ledger import EventKind, Ledger, LedgerConfig, SpendRequest, create_ledger, open_ledger
+from discreet.ledger.chain_stores.store import AnswerRow
 from discreet.ledger.events import sha256_hex
 from discreet.ledger.receipts import charge_payload
-from discreet.ledger.stores.store import AnswerRow
 
 DSN_ENV = "DISCREET_BENCH_LEDGER_DSN"
 SUITE = Path(__file__).parents[1] / "tests" / "conformance" / "ledger"

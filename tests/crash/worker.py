@@ -18,7 +18,7 @@ from typing import Any
 
 from discreet.guarantees.types import PureDP
 from discreet.ledger import LedgerConfig, SpendRequest, open_ledger
-from discreet.ledger.stores.store import Transaction
+from discreet.ledger.chain_stores.store import Transaction
 from discreet.ledger.trust.anchor import Anchor, HeldAnchor
 
 POINTS: dict[str, tuple[type, str, bool]] = {

@@ -23,7 +23,7 @@ from discreet.sql.algebra import Derive, Field, Identity, Key, Relation, columns
 from discreet.sql.calculus import Facts
 from discreet.sql.reader import from_clause as tables
 from discreet.sql.reader import parsing
-from discreet.sql.reader.from_clause import From, Tables
+from discreet.sql.reader.from_clause import From, FromTables
 from discreet.sql.reader.scopes import ScopedTable
 from discreet.sql.reader.typed_values import Typed
 from discreet.sql.reader.vocabulary import Identities
@@ -38,7 +38,7 @@ QUICK: Final = 3_000
 
 @pytest.fixture
 def any_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tables and derived columns may be called anything, as once they could."""
+    """FromTables and derived columns may be called anything, as once they could."""
     monkeypatch.setattr(tables, "derived_name", lambda node: parsing.identifier(node).lower())
 
 
@@ -73,7 +73,7 @@ def rename_right_sides(monkeypatch: pytest.MonkeyPatch) -> None:
     def called(found: From) -> set[str]:
         return {name for table in found.tables for name in table.columns}
 
-    def apart(self: Tables, left: From, right: From, number: int) -> From:
+    def apart(self: FromTables, left: From, right: From, number: int) -> From:
         names = {typed.value: name for table in right.tables for name, typed in table.columns.items()}
         made = {
             column: self.identities.new(f"{names[Field(column)]}:{number}")
@@ -102,9 +102,9 @@ def rename_right_sides(monkeypatch: pytest.MonkeyPatch) -> None:
             left, number = left.left if isinstance(left, algebra.Join) else left.source, number + 1
         return number
 
-    join = Tables._join
+    join = FromTables._join
 
-    def renamed(self: Tables, left: From, node: Any, named: Any) -> From:
+    def renamed(self: FromTables, left: From, node: Any, named: Any) -> From:
         joined = join(self, left, node, named)
         if not isinstance(joined.relation, algebra.Join):
             return joined
@@ -113,7 +113,7 @@ def rename_right_sides(monkeypatch: pytest.MonkeyPatch) -> None:
         )
         return From(algebra.Join(joined.relation.left, right.relation), (*left.tables, *right.tables))
 
-    monkeypatch.setattr(Tables, "_join", renamed)
+    monkeypatch.setattr(FromTables, "_join", renamed)
 
 
 quick_question = cache(random_question)

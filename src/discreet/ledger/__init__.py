@@ -1,7 +1,7 @@
 """The budget of every population, as events that add up.
 
 `workspace_ledger` has the `Ledger`; `accounting`, `holds` and `admission` decide what fits; `events`, `standing` and
-`book` are the chain, `stores` keep it in SQLite or PostgreSQL, and `trust` authenticates, backs up and restores it.
+`book` are the chain, `chain_stores` keep it in SQLite or PostgreSQL, and `trust` authenticates, backs up and restores.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         rho_cap,
         weigh,
     )
+    from discreet.ledger.chain_stores.store import ProcessConnection
     from discreet.ledger.event_log import LogEntry, LogFilter, TermsChange, describe_event, read_moment
     from discreet.ledger.events import EventKind, canonical_json, now, sha256_hex
     from discreet.ledger.holds import Hold, Reservation
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
         tell_stored,
         word_from_rows,
     )
-    from discreet.ledger.stores.store import ProcessConnection
     from discreet.ledger.trust.anchor import Anchor
     from discreet.ledger.trust.recovery import (
         backup_ledger,

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from discreet.catalogue import Phrase, say
 from discreet.errors import QueryRefused, UnknownName
+from discreet.ledger.chain_stores.store import FORMAT, Head, Transaction, damaged, newer
 from discreet.ledger.events import GENESIS, Event, EventKind, now
 from discreet.ledger.standing import PopulationStanding, Standing, StandingUnknown, fold
-from discreet.ledger.stores.store import FORMAT, Head, Transaction, damaged, newer
 from discreet.ledger.trust.seal import Seal
 
 __all__ = ["Book", "first_page"]

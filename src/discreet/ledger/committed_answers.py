@@ -9,9 +9,9 @@ from discreet.catalogue import say
 from discreet.errors import ParameterInvalid
 from discreet.guarantees import CentralGuarantee, PureDP
 from discreet.ledger.accounting import weigh
+from discreet.ledger.chain_stores.store import Offer, Transaction, answer_gone, damaged
 from discreet.ledger.events import Event, EventKind, decode_guarantee
 from discreet.ledger.records import StoredAnswer
-from discreet.ledger.stores.store import Offer, Transaction, answer_gone, damaged
 
 __all__ = ["Wanted", "best_answer", "is_free", "leased_charge", "stored_answer", "suffices"]
 

@@ -15,11 +15,11 @@ from discreet.errors import ParameterInvalid, UnknownName
 from discreet.guarantees import PopulationTerms
 from discreet.ledger.accounting import cost_of
 from discreet.ledger.book import Book
+from discreet.ledger.chain_stores.store import ChainStore
 from discreet.ledger.events import Event, EventKind, decode_guarantee, decode_terms, encode_terms
 from discreet.ledger.holds import read_time
 from discreet.ledger.standing import is_free_replay
 from discreet.ledger.stored_reasons import tell_stored
-from discreet.ledger.stores.store import Store
 
 __all__ = ["LogEntry", "LogFilter", "TermsChange", "describe_event", "read_history", "read_log", "read_moment"]
 
@@ -85,7 +85,7 @@ class LogFilter:
         )
 
 
-def read_log(store: Store, wanted: LogFilter, *, last: int) -> Iterator[Event]:
+def read_log(store: ChainStore, wanted: LogFilter, *, last: int) -> Iterator[Event]:
     """The wanted events up to the `last`, oldest first. No transaction is open between two of them."""
     if wanted.limit is None:
         yield from _walk(store, wanted, last=last, newest_first=False)
@@ -98,7 +98,7 @@ def read_log(store: Store, wanted: LogFilter, *, last: int) -> Iterator[Event]:
     yield from reversed(newest)
 
 
-def _walk(store: Store, wanted: LogFilter, *, last: int, newest_first: bool) -> Iterator[Event]:
+def _walk(store: ChainStore, wanted: LogFilter, *, last: int, newest_first: bool) -> Iterator[Event]:
     low, high = 1, last
     while low <= high:
         with store.reading() as transaction:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from discreet.ledger.stores.store import Store
+from discreet.ledger.chain_stores.store import ChainStore
 from discreet.paths import as_path
 
 __all__ = ["LedgerConfig", "choose_store"]
@@ -41,14 +41,14 @@ class LedgerConfig:
             raise ValueError("sqlite needs a path, postgres the name of an environment variable")
 
 
-def choose_store(config: LedgerConfig) -> Store:
+def choose_store(config: LedgerConfig) -> ChainStore:
     """The store, not yet opened. Drivers load only when they are needed."""
     if config.store == "sqlite":
-        from discreet.ledger.stores.sqlite_store import SqliteStore
+        from discreet.ledger.chain_stores.sqlite_store import SqliteStore
 
         assert config.path is not None
         return SqliteStore(config.path)
-    from discreet.ledger.stores.postgres_store import PostgresStore, schema_name
+    from discreet.ledger.chain_stores.postgres_store import PostgresStore, schema_name
 
     assert config.dsn_env is not None
     return PostgresStore(dsn_env=config.dsn_env, schema=config.schema or schema_name(config.workspace_id))

@@ -24,6 +24,7 @@ from discreet.errors import (
 from discreet.guarantees import BootstrapDP, CentralGuarantee, PopulationTerms, PureDP, Unproven
 from discreet.ledger.admission import admit, drop_hold, end_hold, place_hold, refuse_leased, require_room, usable_hold
 from discreet.ledger.book import Book, first_page
+from discreet.ledger.chain_stores.store import FORMAT, AnswerRow, ChainStore, Head, Transaction, damaged
 from discreet.ledger.committed_answers import Wanted, best_answer, is_free, leased_charge, stored_answer
 from discreet.ledger.event_log import LogFilter, TermsChange, read_history, read_log
 from discreet.ledger.events import Event, EventKind, encode_guarantee, encode_terms, require_name, sha256_hex
@@ -59,7 +60,6 @@ from discreet.ledger.reservations import (
     reserve,
 )
 from discreet.ledger.standing import PopulationStanding, Standing
-from discreet.ledger.stores.store import FORMAT, AnswerRow, Head, Store, Transaction, damaged
 from discreet.ledger.trust.anchor import Anchor, AnchorLine
 from discreet.ledger.trust.seal import Seal, create_key
 from discreet.ledger.trust.verification import require_descent, verify_chain
@@ -113,7 +113,7 @@ class Ledger:
     Threads may share one; a forked process may go on using it.
     """
 
-    def __init__(self, store: Store, seal: Seal, anchor: Anchor | None) -> None:
+    def __init__(self, store: ChainStore, seal: Seal, anchor: Anchor | None) -> None:
         self._store = store
         self._seal = seal
         self._anchor = anchor

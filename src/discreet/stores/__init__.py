@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from discreet.doors import open_door
 
 if TYPE_CHECKING:
-    from discreet.stores.store import Rows, Run, Store, Tables
     from discreet.stores.store_choice import open_store
+    from discreet.stores.table_store import Rows, Run, Store, Tables
 else:
     __getattr__, __dir__ = open_door(__name__)
 

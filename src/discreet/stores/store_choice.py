@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from discreet.stores.store import Store, Tables
+from discreet.stores.table_store import Store, Tables
 from discreet.workspace import Workspace
 
 __all__ = ["open_store"]
@@ -11,9 +11,9 @@ __all__ = ["open_store"]
 def open_store(workspace: Workspace, tables: Tables) -> Store:
     """The tables of one room, not yet opened. Drivers load only when they are needed."""
     if workspace.ledger.dsn_env is not None:
-        from discreet.stores.postgres_tables import PostgresTables
+        from discreet.stores.postgres_office import PostgresOffice
 
-        return PostgresTables(dsn_env=workspace.ledger.dsn_env, workspace_id=workspace.id, tables=tables)
-    from discreet.stores.sqlite_tables import SqliteTables
+        return PostgresOffice(dsn_env=workspace.ledger.dsn_env, workspace_id=workspace.id, tables=tables)
+    from discreet.stores.sqlite_office import SqliteOffice
 
-    return SqliteTables(workspace.path / "office.sqlite", tables)
+    return SqliteOffice(workspace.path / "office.sqlite", tables)

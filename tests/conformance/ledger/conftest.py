@@ -118,7 +118,7 @@ class Vandal:
     def _postgres(self) -> Any:
         import psycopg
 
-        from discreet.ledger.stores.postgres_store import schema_name
+        from discreet.ledger.chain_stores.postgres_store import schema_name
 
         connection = psycopg.connect(os.environ[DSN_ENV], autocommit=True)
         connection.execute(f"SET search_path = {schema_name(self._config.workspace_id)}")

@@ -14,7 +14,7 @@ import pytest
 
 from discreet.errors import LedgerDamaged, LedgerUnavailable, RequestConflict
 from discreet.ledger import Ledger, LedgerConfig, SpendRequest, create_ledger, open_ledger
-from discreet.ledger.stores.store import FORMAT, KNOWN_FORMATS
+from discreet.ledger.chain_stores.store import FORMAT, KNOWN_FORMATS
 
 Request = Callable[..., SpendRequest]
 WHERE: Final[dict[str, Any]] = {"population": "cchs", "dataset": "survey", "version": 1, "plan_hash": "a" * 64}
@@ -270,8 +270,8 @@ def test_a_format_that_is_newer_is_told_as_newer(ledger: Ledger, config: LedgerC
 def test_every_write_leaves_the_format_of_this_version(
     ledger: Ledger, vandal: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("discreet.ledger.stores.store.KNOWN_FORMATS", frozenset({FORMAT, FORMAT + 1}))
-    monkeypatch.setattr("discreet.ledger.stores.store.FORMAT", FORMAT + 1)
+    monkeypatch.setattr("discreet.ledger.chain_stores.store.KNOWN_FORMATS", frozenset({FORMAT, FORMAT + 1}))
+    monkeypatch.setattr("discreet.ledger.chain_stores.store.FORMAT", FORMAT + 1)
     ledger.add_analyst("eve", who="custodian")
     assert vandal.query("SELECT format FROM head") == [(FORMAT + 1,)]
 
@@ -308,7 +308,7 @@ def test_verify_reads_indexes_against_their_tables(ledger: Ledger, make_request:
         "WHERE sequence = 6",
         "UPDATE pg_index SET indisready = true WHERE indexrelid = 'plans'::regclass",
     )
-    from discreet.ledger.stores.postgres_store import PostgresStore
+    from discreet.ledger.chain_stores.postgres_store import PostgresStore
 
     store = ledger._store
     assert isinstance(store, PostgresStore)

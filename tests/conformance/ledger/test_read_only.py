@@ -122,12 +122,12 @@ def test_damage_is_found_there_too(
 ) -> None:
     """Also what others, who may write there, do meanwhile: a copy is no older than what it was made of."""
     sequence = ledger.spend(make_request("r1")).sequence
-    monkeypatch.setattr("discreet.ledger.stores.sqlite_store._sealed_off", lambda path: True)
+    monkeypatch.setattr("discreet.ledger.chain_stores.sqlite_store._sealed_off", lambda path: True)
     with open_ledger(config) as reader:
         assert reader.state("cchs").charges == 1
-        monkeypatch.setattr("discreet.ledger.stores.sqlite_store._sealed_off", lambda path: False)
+        monkeypatch.setattr("discreet.ledger.chain_stores.sqlite_store._sealed_off", lambda path: False)
         ledger.spend(make_request("r2"))
-        monkeypatch.setattr("discreet.ledger.stores.sqlite_store._sealed_off", lambda path: True)
+        monkeypatch.setattr("discreet.ledger.chain_stores.sqlite_store._sealed_off", lambda path: True)
         assert reader.state("cchs").charges == 2
         reader.verify()
         vandal.run(f"UPDATE events SET request_id = 'x' WHERE sequence = {sequence}")

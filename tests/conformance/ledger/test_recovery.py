@@ -17,8 +17,8 @@ import pytest
 from discreet.errors import BudgetExceeded, LedgerDamaged, LedgerUnavailable, Refused
 from discreet.guarantees.types import ApproxDP, PureDP, Unproven
 from discreet.ledger import Ledger, LedgerConfig, SpendRequest, create_ledger, open_ledger
+from discreet.ledger.chain_stores.store import FORMAT, Transaction
 from discreet.ledger.events import EventKind
-from discreet.ledger.stores.store import FORMAT, Transaction
 from discreet.ledger.trust.recovery import (
     backup_ledger,
     migrate_ledger,
@@ -47,7 +47,7 @@ def lose(config: LedgerConfig) -> None:
 
     import psycopg
 
-    from discreet.ledger.stores.postgres_store import schema_name
+    from discreet.ledger.chain_stores.postgres_store import schema_name
 
     with psycopg.connect(os.environ[DSN_ENV], autocommit=True) as connection:
         connection.execute(f"DROP SCHEMA {schema_name(config.workspace_id)} CASCADE".encode())

@@ -257,7 +257,7 @@ def test_a_key_that_others_may_read_is_refused(spent: Ledger, config: LedgerConf
 def test_another_workspaces_head_is_found(spent: Ledger, config: LedgerConfig) -> None:
     schema = None
     if config.store == "postgres":
-        from discreet.ledger.stores.postgres_store import schema_name
+        from discreet.ledger.chain_stores.postgres_store import schema_name
 
         schema = schema_name(config.workspace_id)
     with pytest.raises(LedgerDamaged, match="the key does not vouch"):
@@ -318,7 +318,7 @@ def test_a_ledger_is_made_where_files_cannot_be_linked(config: LedgerConfig, mon
     def refuse(source: Path, target: Path) -> None:
         raise PermissionError(1, "Operation not permitted")
 
-    monkeypatch.setattr("discreet.ledger.stores.sqlite_store.os.link", refuse)
+    monkeypatch.setattr("discreet.ledger.chain_stores.sqlite_store.os.link", refuse)
     with create_ledger(config) as made:
         made.verify()
     assert config.anchor_path is not None

@@ -52,7 +52,7 @@ def test_a_door_loads_nothing_but_the_module_that_is_asked_for() -> None:
     script = "import sys, discreet.ledger; discreet.ledger.LogFilter; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True).stdout.split()
     assert "discreet.ledger.event_log" in loaded
-    assert "discreet.ledger.stores.sqlite_store" not in loaded
+    assert "discreet.ledger.chain_stores.sqlite_store" not in loaded
 
 
 def test_every_room_says_what_it_is() -> None:

@@ -31,7 +31,7 @@ OTHERS = {
     "cli/help_screens.py": "text on a help screen",
     "engines/in_place/spark_sessions.py": "the null device while a driver speaks",
     "ledger/trust/anchor.py": "heads are appended",
-    "ledger/stores/sqlite_store.py": "SQLite writes its own file; what is set aside keeps its bytes; locks are held",
+    "ledger/chain_stores/sqlite_store.py": "SQLite writes its own file; what is set aside keeps its bytes; locks held",
     "linkage/office_network/mailbox.py": "an envelope is moved aside whole",
     "linkage/offices/office_studies.py": "a staged folder becomes a study",
     "linkage/offices/registry_index.py": "numpy writes into a staged file",

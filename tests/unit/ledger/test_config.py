@@ -9,7 +9,7 @@ import pytest
 
 from discreet.guarantees.types import PureDP
 from discreet.ledger import LedgerConfig, SpendRequest
-from discreet.ledger.stores.postgres_store import PostgresStore, schema_name
+from discreet.ledger.chain_stores.postgres_store import PostgresStore, schema_name
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from discreet.errors import LedgerUnavailable
-from discreet.ledger.stores import filesystem
-from discreet.ledger.stores.filesystem import filesystem_of, is_network, refuse_network_drive
+from discreet.ledger.chain_stores import filesystem
+from discreet.ledger.chain_stores.filesystem import filesystem_of, is_network, refuse_network_drive
 
 MOUNTS = """\
 /dev/sda1 / ext4 rw 0 0

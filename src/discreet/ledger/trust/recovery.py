@@ -19,11 +19,11 @@ from discreet.errors import LedgerDamaged, LedgerUnavailable, Refused
 from discreet.files import check_path
 from discreet.guarantees import text
 from discreet.ledger.book import Book
+from discreet.ledger.chain_stores.sqlite_store import SqliteStore, set_aside
+from discreet.ledger.chain_stores.store import FORMAT, damaged
 from discreet.ledger.events import EventKind
 from discreet.ledger.ledger_config import LedgerConfig, choose_store
 from discreet.ledger.standing import Standing
-from discreet.ledger.stores.sqlite_store import SqliteStore, set_aside
-from discreet.ledger.stores.store import FORMAT, damaged
 from discreet.ledger.trust.anchor import Anchor, AnchorLine, HeldAnchor
 from discreet.ledger.trust.seal import Seal, next_key
 from discreet.ledger.trust.verification import verify_chain

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from discreet.catalogue import say
 from discreet.errors import ParameterInvalid
 from discreet.ledger.book import authenticate
+from discreet.ledger.chain_stores.store import Transaction, damaged
 from discreet.ledger.events import GENESIS, Event, EventKind
 from discreet.ledger.records import Verification
 from discreet.ledger.standing import Standing, fold, is_free_replay
-from discreet.ledger.stores.store import Transaction, damaged
 from discreet.ledger.trust.anchor import AnchorLine, complete
 from discreet.ledger.trust.seal import Seal
 

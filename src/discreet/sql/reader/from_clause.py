@@ -45,7 +45,7 @@ from discreet.sql.reader.typed_values import Typed, ValueSort, require_number
 from discreet.sql.reader.vocabulary import Identities, card_table, domain_of, public_column, stored_key
 from discreet.workspace import Dataset, PublicTable
 
-__all__ = ["DEEPEST_TABLES", "MOST_JOINS", "Catalogue", "From", "Tables", "is_aggregate", "read_conditions"]
+__all__ = ["DEEPEST_TABLES", "MOST_JOINS", "Catalogue", "From", "FromTables", "is_aggregate", "read_conditions"]
 
 MOST_JOINS: Final = 5
 DEEPEST_TABLES: Final = 8
@@ -73,7 +73,7 @@ def is_aggregate(node: object) -> bool:
     return isinstance(node, _AGGREGATES) or (isinstance(node, exp.Anonymous) and call_name(node) in _OWN_AGGREGATES)
 
 
-class Tables:
+class FromTables:
     """Reads the FROM of a statement and of the tables derived inside it; `cards` are those of the datasets met.
 
     `identities` gives one to every column that FROM brings or makes, so none is told by its name afterwards. `admit`

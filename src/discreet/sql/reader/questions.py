@@ -42,7 +42,7 @@ from discreet.sql.outputs import (
     ShownColumn,
 )
 from discreet.sql.reader.aggregates import default_name, takes_variance
-from discreet.sql.reader.from_clause import Catalogue, Tables, is_aggregate
+from discreet.sql.reader.from_clause import Catalogue, FromTables, is_aggregate
 from discreet.sql.reader.grouping import MOST_CELLS, Grouping
 from discreet.sql.reader.key_joins import restrict_count
 from discreet.sql.reader.parsing import FORM, alias_name, chain, literal, only, parse, refuse
@@ -79,7 +79,7 @@ def read_statement(
 def _read_statement(sql: str, catalogue: Catalogue, *, admit: frozenset[str]) -> tuple[Statement, dict[str, Card]]:
     select = parse(sql)
     only(select, *_PARTS)
-    tables = Tables(catalogue, admit=admit)
+    tables = FromTables(catalogue, admit=admit)
     below = tables.read(select, {})
     if isinstance(below.relation, KeyJoin):
         pairs = _count_of_pairs(select, Scope(below.tables), below.relation, tables.cards)

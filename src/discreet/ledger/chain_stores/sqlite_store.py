@@ -23,9 +23,8 @@ from urllib.parse import quote
 from discreet.catalogue import say
 from discreet.errors import LedgerUnavailable, Refused
 from discreet.files import put_in_place, sync
-from discreet.ledger.events import Event
-from discreet.ledger.stores.filesystem import refuse_network_drive
-from discreet.ledger.stores.store import (
+from discreet.ledger.chain_stores.filesystem import refuse_network_drive
+from discreet.ledger.chain_stores.store import (
     PATIENCE_SECONDS,
     AnswerRow,
     Head,
@@ -34,6 +33,7 @@ from discreet.ledger.stores.store import (
     Transaction,
     damaged,
 )
+from discreet.ledger.events import Event
 from discreet.paths import tell_reason
 
 __all__ = ["SqliteStore", "set_aside"]

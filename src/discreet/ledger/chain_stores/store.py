@@ -21,7 +21,7 @@ from discreet.errors import LedgerDamaged, LedgerUnavailable
 from discreet.ledger.events import Event, EventKind, KindUnknown, require_payload, sha256_hex
 
 if TYPE_CHECKING:
-    from discreet.ledger.stores.sqlite_store import SqliteStore
+    from discreet.ledger.chain_stores.sqlite_store import SqliteStore
 
 __all__ = [
     "COLUMNS",
@@ -29,10 +29,10 @@ __all__ = [
     "KNOWN_FORMATS",
     "PATIENCE_SECONDS",
     "AnswerRow",
+    "ChainStore",
     "Head",
     "Offer",
     "ProcessConnection",
-    "Store",
     "StoreDialect",
     "Transaction",
     "answer_gone",
@@ -105,7 +105,7 @@ class StoreDialect:
 
     @property
     def index(self) -> str:
-        """The index by which the answer of a charge is found; ledgers made before it get it by `Store.upgrade`."""
+        """The index by which the answer of a charge is found; ledgers made before it get it by `ChainStore.upgrade`."""
         return f"CREATE INDEX IF NOT EXISTS answered ON events (({self.charge})) WHERE kind = 'answer'"
 
 
@@ -122,7 +122,7 @@ class Offer:
     last: int
 
 
-class Store(Protocol):
+class ChainStore(Protocol):
     """A place for one ledger."""
 
     def create(self, event: Event, head: Head) -> None:

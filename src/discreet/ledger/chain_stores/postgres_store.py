@@ -16,13 +16,20 @@ from typing import TYPE_CHECKING, Any, Final
 
 from discreet.catalogue import Phrase, say
 from discreet.errors import ExtraMissing, LedgerUnavailable, Refused
+from discreet.ledger.chain_stores.store import (
+    PATIENCE_SECONDS,
+    Head,
+    ProcessConnection,
+    StoreDialect,
+    Transaction,
+    damaged,
+)
 from discreet.ledger.events import Event, sha256_hex
-from discreet.ledger.stores.store import PATIENCE_SECONDS, Head, ProcessConnection, StoreDialect, Transaction, damaged
 
 if TYPE_CHECKING:
     import psycopg
 
-    from discreet.ledger.stores.sqlite_store import SqliteStore
+    from discreet.ledger.chain_stores.sqlite_store import SqliteStore
 
 __all__ = ["PostgresStore", "schema_name"]
 

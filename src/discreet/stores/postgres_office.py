@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any, Final
 from discreet.catalogue import Phrase, say
 from discreet.errors import DiscreetError, ExtraMissing
 from discreet.ledger import ProcessConnection, sha256_hex
-from discreet.stores.store import Rows, Run, Tables, require_known, unavailable
+from discreet.stores.table_store import Rows, Run, Tables, require_known, unavailable
 
 if TYPE_CHECKING:
     import psycopg
 
-__all__ = ["PostgresTables"]
+__all__ = ["PostgresOffice"]
 
 _PATIENCE: Final = "60s"
 _LONGEST_NAME: Final = 63
@@ -31,7 +31,7 @@ CREATE TABLE IF NOT EXISTS {schema}.taken (room text PRIMARY KEY, steps bigint N
 """
 
 
-class PostgresTables:
+class PostgresOffice:
     """A schema of its own for every workspace, made when it is first needed."""
 
     def __init__(self, *, dsn_env: str, workspace_id: str, tables: Tables) -> None:

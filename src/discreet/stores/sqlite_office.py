@@ -14,15 +14,15 @@ from typing import Final
 from discreet.files import locked
 from discreet.ledger import ProcessConnection
 from discreet.paths import tell_reason
-from discreet.stores.store import Rows, Run, Tables, require_known, unavailable
+from discreet.stores.table_store import Rows, Run, Tables, require_known, unavailable
 
-__all__ = ["SqliteTables"]
+__all__ = ["SqliteOffice"]
 
 _PATIENCE: Final = 60
 _TAKEN: Final = "CREATE TABLE IF NOT EXISTS taken (room text PRIMARY KEY, steps bigint NOT NULL)"
 
 
-class SqliteTables:
+class SqliteOffice:
     """One file, made when it is first needed, and a lock beside it."""
 
     def __init__(self, path: Path, tables: Tables) -> None:
