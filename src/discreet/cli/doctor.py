@@ -31,6 +31,7 @@ __all__ = ["EXTRAS", "Check", "CheckStatus", "examine", "worst"]
 
 CORE: Final = ("duckdb", "numpy", "pyarrow", "pyyaml", "rich", "sqlglot", "typer")
 EXTRAS: Final = {
+    "client": ("httpx",),
     "collect": ("cryptography",),
     "docs": ("mkdocs", "mkdocs-material"),
     "formats": ("pyreadstat",),
@@ -40,6 +41,7 @@ EXTRAS: Final = {
     "png": ("resvg-py",),
     "polars": ("polars",),
     "postgres": ("psycopg",),
+    "server": ("argon2-cffi", "fastapi", "uvicorn"),
     "spark": ("pyspark",),
     "study": ("scikit-learn", "scipy"),
     "tables": ("pysdmx", "scipy", "XlsxWriter"),

@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from discreet.linkage.exhaustion import Exhaustion, forecast_exhaustion
     from discreet.linkage.linked_release import publish_answer
     from discreet.linkage.office_network.couriers import fetch_answer, send_envelope
-    from discreet.linkage.office_network.http_guard import BodyGuard
-    from discreet.linkage.office_network.http_protocol import GuardedProtocol
     from discreet.linkage.office_network.mailbox import Mailbox
     from discreet.linkage.office_network.office_posts import draw_waiting, received_answer
     from discreet.linkage.offices.envelope_contents import (
@@ -68,7 +66,6 @@ __all__ = [
     "AskedGroup",
     "AttackAudit",
     "AuditedAttack",
-    "BodyGuard",
     "CountOutcome",
     "CountRequest",
     "DifferencingAttack",
@@ -78,7 +75,6 @@ __all__ = [
     "EnvelopeKind",
     "Exhaustion",
     "GroupLabels",
-    "GuardedProtocol",
     "HolderDesk",
     "IdType",
     "LinkedKind",

@@ -19,8 +19,8 @@ from discreet.linkage.office_network.mailbox import Mailbox
 from discreet.linkage.office_network.office_posts import RegistryPost, ResearcherPost, received_answer
 from discreet.linkage.office_network.postman import Postman
 from discreet.linkage.offices.office_studies import moment
-from tests.unit.linkage.listening import listen, post
 from tests.unit.linkage.three_offices import ThreeOffices, open_offices, terms_text
+from tests.unit.server.listening import listen, post
 
 Alter = Callable[[bytes], list[bytes]]
 

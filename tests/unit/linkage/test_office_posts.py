@@ -7,14 +7,12 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from discreet.errors import LedgerUnavailable, ParameterInvalid, Refused, RequestConflict, SignatureInvalid, UnknownName
 from discreet.linkage import AskedCount, AskedGroup, DrawnSample, EnvelopeHeader, EnvelopeKind, LinkedKind, Role
@@ -32,12 +30,11 @@ from discreet.linkage.office_network.office_posts import (
     received_answer,
 )
 from discreet.linkage.office_network.postman import Postman
-from discreet.linkage.office_network.slots import next_slot
 from discreet.linkage.offices.office_studies import moment
-from tests.unit.linkage.listening import listen, post, speak
+from discreet.work import next_slot
 from tests.unit.linkage.three_offices import ThreeOffices, open_offices, terms_text
+from tests.unit.server.listening import listen, post, speak
 
-ASKED = datetime(2026, 3, 1, 12, tzinfo=UTC)
 ANSWER = 4_500
 
 
@@ -94,30 +91,6 @@ def forge(offices: ThreeOffices, sample: bytes, **changed: object) -> bytes:
 def served(office: OfficePost) -> Iterator[int]:
     with listen(linked_app(office, lambda said: None)) as port:
         yield port
-
-
-# --- slots ----------------------------------------------------------------------------------------------------------
-
-
-@given(st.integers(0, 10**9), st.integers(0, 10**6))
-def test_slots_double_from_a_quarter_of_a_second_and_do_not_depend_on_when_it_was_ready(taken: int, more: int) -> None:
-    ready = ASKED + timedelta(milliseconds=taken)
-    slot = next_slot(ASKED, ready)
-    after = (slot - ASKED) / timedelta(milliseconds=250)
-    assert slot >= ready
-    assert after == int(after)
-    assert int(after).bit_count() == 1 or int(after) % 2**14 == 0
-    assert slot - ASKED <= max(2 * (ready - ASKED), timedelta(milliseconds=250))
-    assert next_slot(ASKED, slot) == slot
-    assert next_slot(ASKED, ready + timedelta(milliseconds=more)) >= slot
-
-
-def test_what_took_days_does_not_wait_for_days() -> None:
-    assert next_slot(ASKED, ASKED + timedelta(days=3)) - ASKED - timedelta(days=3) <= timedelta(hours=1.2)
-
-
-def test_a_request_of_a_clock_that_is_ahead_waits_for_it() -> None:
-    assert next_slot(ASKED, ASKED - timedelta(minutes=5)) == ASKED + timedelta(milliseconds=250)
 
 
 # --- the registry ---------------------------------------------------------------------------------------------------

@@ -18,9 +18,9 @@ from discreet.catalogue import say
 from discreet.errors import RequestConflict, SignatureInvalid
 from discreet.linkage.envelopes import EnvelopeKind, Role
 from discreet.linkage.office_network.couriers import PATHS
-from discreet.linkage.office_network.http_guard import BodyGuard
 from discreet.linkage.office_network.office_posts import OfficePost
 from discreet.paths import read_regular
+from discreet.server import BodyGuard
 
 __all__ = ["linked_app"]
 

@@ -25,8 +25,8 @@ from discreet.paths import tell_reason
 try:
     import uvicorn
 
-    from discreet.linkage.office_network.http_protocol import GuardedProtocol
     from discreet.linkage.office_network.linked_app import linked_app
+    from discreet.server import GuardedProtocol
 except ModuleNotFoundError:
     raise ExtraMissing(needed_for=Phrase("Serving linked counts"), extra="linked") from None
 

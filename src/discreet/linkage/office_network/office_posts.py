@@ -17,11 +17,11 @@ from discreet.catalogue import say
 from discreet.errors import DiscreetError, QueryRefused, RequestConflict, SignatureInvalid, UnknownName, UsageError
 from discreet.linkage.envelopes import EnvelopeKind, envelope_limit, refuse_envelope, tell_kind
 from discreet.linkage.office_network.mailbox import Mailbox
-from discreet.linkage.office_network.slots import next_slot
 from discreet.linkage.offices.envelope_contents import LARGEST_REQUEST, GroupLabels, NoisyAnswer, largest_sample
 from discreet.linkage.offices.holder_desk import DrawOutcome, HolderDesk, PendingDraw
 from discreet.linkage.offices.office_studies import Study, moment
 from discreet.linkage.offices.registry_desk import RegistryDesk
+from discreet.work import next_slot
 
 __all__ = ["HolderPost", "OfficePost", "RegistryPost", "ResearcherPost", "draw_waiting", "received_answer"]
 

@@ -11,7 +11,7 @@ from threading import Thread
 import uvicorn
 from starlette.types import ASGIApp
 
-from discreet.linkage.office_network.http_protocol import GuardedProtocol
+from discreet.server import GuardedProtocol
 
 __all__ = ["listen", "post", "read_all", "speak"]
 

@@ -13,9 +13,8 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from discreet.linkage.office_network.http_guard import BodyGuard
-from discreet.linkage.office_network.http_protocol import GuardedProtocol
-from tests.unit.linkage.listening import listen, post, read_all, speak
+from discreet.server import BodyGuard, GuardedProtocol
+from tests.unit.server.listening import listen, post, read_all, speak
 
 SECONDS = 0.6
 LIMIT = 200_000
