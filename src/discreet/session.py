@@ -15,23 +15,34 @@ import getpass
 import os
 import re
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+import threading
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from discreet.cards import Card, read_card
 from discreet.catalogue import Phrase, say
-from discreet.errors import BudgetExceeded, CustodianOnly, ParameterInvalid, PathInvalid, PopulationConflict, Refused
+from discreet.errors import (
+    BudgetExceeded,
+    ChargedNotAnswered,
+    CustodianOnly,
+    ParameterInvalid,
+    PathInvalid,
+    PopulationConflict,
+    Refused,
+    UnknownName,
+)
 from discreet.guarantees import ExactLike, Language, PopulationTerms, as_given, checked, exact
 from discreet.ledger import (
     BudgetState,
     Hold,
     Ledger,
     LedgerConfig,
+    PastQuestion,
     Verification,
     check_name,
     create_ledger,
@@ -48,6 +59,7 @@ from discreet.workspace import (
     RowSource,
     Workspace,
     WorkspaceSettings,
+    WorkspaceView,
     find_elsewhere,
     find_workspace,
     note_populations,
@@ -55,14 +67,16 @@ from discreet.workspace import (
 )
 
 if TYPE_CHECKING:
-    from discreet.engines import Engine
+    from discreet.engines import Engine, EngineShelf
     from discreet.release import Apportionment, Explanation, Workload
     from discreet.results import Heading, Release
     from discreet.sources import Frame, FrameSource
-    from discreet.tables import TableDesk
+    from discreet.tables import AskedTable, TableDesk
     from discreet.workspace import PublicTable
 
 __all__ = ["NewPopulation", "Session", "create", "default_analyst", "open"]
+
+_OF_TABLES: Final = frozenset({"epsilon", "level", "noise", "suppress_above", "calibrate"})
 
 
 @checked
@@ -89,11 +103,6 @@ def default_analyst() -> str:
     return re.sub(r"[^A-Za-z0-9._@-]", "-", user).lstrip("._@-")[:63] or "analyst"
 
 
-def _asker(analyst: str | None) -> str:
-    """Who asks, in letters that names may have; an empty name is nobody's, not the default's."""
-    return check_name(default_analyst() if analyst is None else analyst, parameter="analyst")
-
-
 def _open_frame(frame: Frame, **options: str | None) -> FrameSource:
     """A table in memory as a source of rows; what says how a text is read says nothing of it."""
     from discreet.sources import FrameSource
@@ -112,8 +121,39 @@ class Session:
     def __init__(self, workspace: Workspace, ledger: Ledger) -> None:
         self._workspace = workspace
         self._ledger = ledger
-        self._engines: dict[frozenset[tuple[str, int]], Engine] = {}
+        self._engines: EngineShelf | None = None
+        self._shelving = threading.Lock()
+        self._who: str | None = None
+        self._home: Session | None = None
         self._closed = False
+
+    def acting_for(self, who: str, *, datasets: Collection[str] | None = None) -> Session:
+        """The same workspace for one person: every event names `who`, and questions are theirs unless another is named.
+
+        With `datasets`, the others are as if they were not there. Ledger and engines are shared, and closed with the
+        session that this was called on.
+        """
+        view = Session(self.workspace, self.ledger)
+        if datasets is not None:
+            view._workspace = WorkspaceView.of(self.workspace, shown=frozenset(datasets))
+        view._who = check_name(who, parameter="who")
+        view._home = self._home or self
+        return view
+
+    def _at(self, versions: Mapping[str, int]) -> Session:
+        """The same, with datasets in the versions that they had."""
+        view = Session(WorkspaceView.of(self.workspace, versions=versions), self.ledger)
+        view._who, view._home = self._who, self._home or self
+        return view
+
+    @property
+    def who(self) -> str:
+        """Who acts: whom this session acts for, else the analyst of the environment."""
+        return default_analyst() if self._who is None else self._who
+
+    def _asker(self, analyst: str | None) -> str:
+        """Who asks, in letters that names may have; an empty name is nobody's, not the default's."""
+        return check_name(self.who if analyst is None else analyst, parameter="analyst")
 
     @property
     def workspace(self) -> Workspace:
@@ -128,7 +168,7 @@ class Session:
         return self._ledger
 
     def _require_open(self) -> None:
-        if self._closed:
+        if self._closed or (self._home is not None and self._home._closed):
             folder = str(self._workspace.path)
             raise Refused(
                 say(
@@ -139,7 +179,7 @@ class Session:
 
     def __repr__(self) -> str:
         ending = ", closed" if self._closed else ""
-        return f"<Session of {str(self._workspace.path)!r}, analyst {default_analyst()!r}{ending}>"
+        return f"<Session of {str(self._workspace.path)!r}, analyst {self.who!r}{ending}>"
 
     def __enter__(self) -> Self:
         return self
@@ -150,10 +190,10 @@ class Session:
     def close(self) -> None:
         """Let go of the ledger and of every engine; from then on nothing is answered."""
         self._closed = True
-        for engine in self._engines.values():
-            engine.close()
-        self._engines.clear()
-        self._ledger.close()
+        if self._home is None:
+            if self._engines is not None:
+                self._engines.close()
+            self._ledger.close()
 
     # --- the custodian's side -------------------------------------------------------------------------------------
 
@@ -270,8 +310,8 @@ class Session:
 
         def give(present: int) -> int:
             self._note_populations(new)
-            self.ledger.register(terms, who=default_analyst())
-            return self.ledger.give_version(card.population, card.dataset, above=present, who=default_analyst())
+            self.ledger.register(terms, who=self.who)
+            return self.ledger.give_version(card.population, card.dataset, above=present, who=self.who)
 
         return store(give)
 
@@ -304,7 +344,7 @@ class Session:
     @checked
     def add_analyst(self, name: str) -> None:
         """Register an analyst; only registered analysts are answered."""
-        self.ledger.add_analyst(check_name(name, parameter="analyst name"), who=default_analyst())
+        self.ledger.add_analyst(check_name(name, parameter="analyst name"), who=self.who)
 
     @checked
     def change_population(self, card: AnyPath, *, custodian: bool) -> PopulationTerms:
@@ -312,7 +352,7 @@ class Session:
         if not custodian:
             raise CustodianOnly(view=Phrase("changing the terms of a population"))
         terms = read_card(card).terms()
-        self.ledger.change(terms, who=default_analyst())
+        self.ledger.change(terms, who=self.who)
         self._note_populations(None)
         return terms
 
@@ -321,7 +361,7 @@ class Session:
         """Lift the suspension of a dataset after the custodian has looked."""
         if not custodian:
             raise CustodianOnly(view=Phrase("lifting a suspension"))
-        self.ledger.resume(self.workspace.dataset(dataset).name, who=default_analyst())
+        self.ledger.resume(self.workspace.dataset(dataset).name, who=self.who)
 
     @checked
     def report(self, dataset: str, *, custodian: bool) -> Report:
@@ -338,7 +378,7 @@ class Session:
                 ),
                 dataset=found.name,
             )
-        self.ledger.record_view(f"ingest report of {found.name} version {found.version}", who=default_analyst())
+        self.ledger.record_view(f"ingest report of {found.name} version {found.version}", who=self.who)
         return read_report(found.report)
 
     @checked
@@ -349,7 +389,7 @@ class Session:
         from discreet.engines import count_incomplete
 
         found = self.workspace.dataset(dataset)
-        self.ledger.record_view(f"incomplete rows of {found.name} version {found.version}", who=default_analyst())
+        self.ledger.record_view(f"incomplete rows of {found.name} version {found.version}", who=self.who)
         return count_incomplete(found.card, self.open_engine({found.name: found}))
 
     @checked
@@ -387,7 +427,7 @@ class Session:
             sql,
             self.workspace,
             self.ledger,
-            analyst=_asker(analyst),
+            analyst=self._asker(analyst),
             epsilon=epsilon,
             delta=delta,
             within=within,
@@ -429,12 +469,12 @@ class Session:
             sql,
             self.workspace,
             self.ledger,
-            analyst=_asker(analyst),
+            analyst=self._asker(analyst),
             epsilon=epsilon,
             delta=delta,
             request_id=request_id,
         )
-        return hold(Question(asked, self.open_engine), self.ledger, who=default_analyst(), expires=expires)
+        return hold(Question(asked, self.open_engine), self.ledger, who=self.who, expires=expires)
 
     @checked
     def explain(
@@ -456,7 +496,7 @@ class Session:
             sql,
             self.workspace,
             self.ledger,
-            analyst=_asker(analyst),
+            analyst=self._asker(analyst),
             epsilon=epsilon,
             delta=delta,
             within=within,
@@ -476,7 +516,7 @@ class Session:
         found = take_workload(workload)
         if epsilon is not None:
             found = replace(found, epsilon=exact(epsilon, parameter="epsilon"))
-        asking = _asker(found.analyst if analyst is None else analyst)
+        asking = self._asker(found.analyst if analyst is None else analyst)
         return plan_workload(found, self.workspace, self.ledger, analyst=asking)
 
     @checked
@@ -502,7 +542,7 @@ class Session:
         """Where tables are asked for with all their options, and explained."""
         from discreet.tables import TableDesk
 
-        return TableDesk(self.workspace, self.ledger, self.open_engine, _asker(None))
+        return TableDesk(self.workspace, self.ledger, self.open_engine, self._asker(None))
 
     @checked
     def table(
@@ -547,14 +587,73 @@ class Session:
             asked, epsilon=epsilon, analyst=analyst, request_id=request_id, level=level, fresh=fresh
         )
 
+    @checked
+    def history(self, *, analyst: str | None = None, limit: int | None = None) -> list[PastQuestion]:
+        """What was asked, the newest first: by one analyst, or by everybody where none is named and all are shown."""
+        if analyst is not None or self._shown is not None:
+            analyst = self._asker(analyst)
+        return self.ledger.questions(analyst=analyst, limit=limit)
+
+    @checked
+    def recall(self, number: int, *, analyst: str | None = None) -> Release:
+        """An answer that was given before, by its number in the history. Nothing is charged or drawn."""
+        asking = self._asker(analyst)
+        found = self.ledger.question(number=number)
+        if found is None or found.analyst != asking:
+            raise UnknownName(
+                sort=Phrase("Answer"),
+                name=str(number),
+                where=Phrase("your history"),
+                advice=say("See its numbers with: discreet history"),
+            )
+        if not found.answered:
+            raise ChargedNotAnswered(dataset=found.dataset, request_id=found.request_id, suspended=False)
+        if found.words is None:
+            raise Refused(
+                say(
+                    "answer {number} was given by an earlier version of Discreet, which did not keep its question. Ask "
+                    "it again with --request-id {request_id}: it costs nothing more.",
+                    number=str(number),
+                    request_id=found.request_id,
+                )
+            )
+        return self._at(found.versions)._ask_again(found)
+
+    def _ask_again(self, found: PastQuestion) -> Release:
+        """The same words under the same request id: the ledger has its answer, and nothing else can be met."""
+        words: dict[str, Any] = {**(found.words or {})}
+        words.pop("versions", None)
+        analyst, request_id = found.analyst, found.request_id
+        match words.pop("kind", None):
+            case "query":
+                return self.query(**words, analyst=analyst, request_id=request_id)
+            case "workload":
+                from discreet.release import recall_workload
+
+                return self.run(recall_workload(words), analyst=analyst, request_id=request_id)
+            case "table":
+                return self.tables.release(self.read_table(words, analyst=analyst), request_id=request_id)
+        raise Refused(say("answer {number} is of a sort that this version does not know.", number=str(found.number)))
+
+    def read_table(self, words: Mapping[str, Any], *, analyst: str | None = None) -> AskedTable:
+        """A table as its words say it: what `table` takes, and how its noise is chosen. Nothing is charged."""
+        from discreet.tables import table_request
+
+        apart = {name: words[name] for name in _OF_TABLES if name in words}
+        rest = {name: value for name, value in words.items() if name not in _OF_TABLES}
+        return self.tables.read(table_request(**rest), **apart, analyst=self._asker(analyst))
+
     def open_engine(self, datasets: Mapping[str, Dataset]) -> Engine:
         """One engine per set of versions, kept open: opening it takes longer than most questions."""
-        from discreet.engines import engine_for
+        return (self._home or self)._shelf().open(datasets)
 
-        versions = frozenset((name, dataset.version) for name, dataset in datasets.items())
-        if versions not in self._engines:
-            self._engines[versions] = engine_for(datasets, salt=self.workspace.salt)
-        return self._engines[versions]
+    def _shelf(self) -> EngineShelf:
+        from discreet.engines import EngineShelf
+
+        with self._shelving:
+            if self._engines is None:
+                self._engines = EngineShelf(salt=self.workspace.salt)
+            return self._engines
 
     def datasets(self) -> tuple[Dataset, ...]:
         """The current version of every dataset, by name."""
@@ -589,12 +688,31 @@ class Session:
 
     @checked
     def budget(self, population: str) -> BudgetState:
-        """What was spent on a population and what remains."""
-        return self.ledger.state(population)
+        """What was spent on a population and what remains. Where not all is shown, of the shares only one's own."""
+        self._require_shown(population)
+        state = self.ledger.state(population)
+        return state if self._shown is None else state.share_of(self.who)
 
     def populations(self) -> tuple[str, ...]:
         """The populations that have a budget here."""
-        return self.ledger.populations()
+        shown = self._shown_populations()
+        return self.ledger.populations() if shown is None else shown
+
+    @property
+    def _shown(self) -> frozenset[str] | None:
+        """The datasets that are shown; None where all are."""
+        return self.workspace.shown if isinstance(self.workspace, WorkspaceView) else None
+
+    def _shown_populations(self) -> tuple[str, ...] | None:
+        """Those of the datasets that are shown; None where all are."""
+        if self._shown is None:
+            return None
+        return tuple(sorted({dataset.card.population for dataset in self.workspace.datasets()}))
+
+    def _require_shown(self, population: str) -> None:
+        shown = self._shown_populations()
+        if shown is not None and population not in shown:
+            raise UnknownName(sort=Phrase("Population"), name=population, where=Phrase("the workspace"), known=shown)
 
     def _check_dataset(self, card: Card) -> None:
         """A dataset has a name of its own and stays in its population: before a row is read, not after."""

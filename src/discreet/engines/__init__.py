@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from discreet.engines.embedded import EmbeddedEngine
     from discreet.engines.engine import Cell, Engine, Histogram, HistogramArrays, Measured, Prepared, Tabulating
     from discreet.engines.engine_choice import engine_for
+    from discreet.engines.engine_shelf import EngineShelf
     from discreet.engines.in_place.incomplete_rows import count_incomplete
     from discreet.engines.in_place.tables_in_place import add_table, open_rows
     from discreet.engines.resources import read_resources, size_words
@@ -25,6 +26,7 @@ __all__ = [
     "Cell",
     "EmbeddedEngine",
     "Engine",
+    "EngineShelf",
     "Histogram",
     "HistogramArrays",
     "Measured",

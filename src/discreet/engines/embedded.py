@@ -8,6 +8,7 @@ memory goes to a private folder in the workspace's staging, which ends with the 
 from __future__ import annotations
 
 import os
+import threading
 import weakref
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
@@ -58,6 +59,7 @@ class EmbeddedEngine:
         self._owner = 0
         self._database: duckdb.DuckDBPyConnection | None = None
         self._end: weakref.finalize[..., EmbeddedEngine] | None = None
+        self._opening = threading.Lock()
 
     def prepare(self, plan: Plan) -> None:
         """Open the engine, load what reading its answer takes, and refuse what cannot be written in SQL.
@@ -119,12 +121,22 @@ class EmbeddedEngine:
     def _open(self) -> duckdb.DuckDBPyConnection:
         # DuckDB's threads do not survive a fork: the child would wait for them for ever.
         if self._database is None or self._owner != os.getpid():
+            return self._open_once()
+        return self._database
+
+    def _open_once(self) -> duckdb.DuckDBPyConnection:
+        """One database for all threads that ask at once."""
+        if self._owner not in (0, os.getpid()):
+            self._opening = threading.Lock()  # whoever held it did not come along into the fork
+        with self._opening:
+            if self._database is not None and self._owner == os.getpid():
+                return self._database
             resources = read_resources()
             spill = self._make_spill(resources)
-            self._database = open_database(self._paths, resources, spill=None if spill is None else spill.path)
-            self._owner = os.getpid()
-            self._end = weakref.finalize(self, _end, self._owner, self._database, spill)
-        return self._database
+            database = open_database(self._paths, resources, spill=None if spill is None else spill.path)
+            self._end = weakref.finalize(self, _end, os.getpid(), database, spill)
+            self._database, self._owner = database, os.getpid()
+            return database
 
     def _make_spill(self, resources: EngineResources) -> PrivateFolder | None:
         if self._staging is None or resources.spill == 0:

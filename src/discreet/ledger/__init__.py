@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from discreet.ledger.events import EventKind, canonical_json, now, sha256_hex
     from discreet.ledger.holds import Hold, Reservation
     from discreet.ledger.ledger_config import LedgerConfig
+    from discreet.ledger.past_questions import PastQuestion
     from discreet.ledger.records import (
         BudgetState,
         Receipt,
@@ -73,6 +74,7 @@ __all__ = [
     "LinkedUse",
     "LogEntry",
     "LogFilter",
+    "PastQuestion",
     "PopulationStanding",
     "ProcessConnection",
     "Receipt",

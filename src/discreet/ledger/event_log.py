@@ -27,7 +27,19 @@ PAGE: Final = 500
 _FIXED_SPACES: Final = "\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}"
 _LONGEST: Final = 200
 _SHOWN_APART: Final = frozenset(
-    {"analyst", "dataset", "version", "request_id", "guarantee", "before", "mechanisms", "terms", "plan_hash", "free"}
+    {
+        "analyst",
+        "dataset",
+        "version",
+        "request_id",
+        "guarantee",
+        "before",
+        "mechanisms",
+        "terms",
+        "plan_hash",
+        "free",
+        "asked",
+    }
 )
 _TOLD: Final = {
     fact.template: fact

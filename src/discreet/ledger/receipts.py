@@ -36,12 +36,19 @@ def charge_payload(request: SpendRequest, standing: PopulationStanding, hold: Ho
 
 
 def replay_payload(
-    charge: Event, standing: PopulationStanding, *, analyst: str, request_id: str, free: bool
+    charge: Event,
+    standing: PopulationStanding,
+    *,
+    analyst: str,
+    request_id: str,
+    free: bool,
+    question: Mapping[str, object] | None,
 ) -> dict[str, object]:
     """A replay of `charge`; `free` for whoever paid for it or had it replayed before."""
     copied = {name: charge.payload[name] for name in ("dataset", "guarantee", "plan_hash", "version")}
     own = {"analyst": analyst, "before": encode_before(standing, analyst), "charge": charge.sequence}
-    return copied | own | {"request_id": request_id} | ({"free": True} if free else {})
+    told: dict[str, object] = {} if question is None else {"asked": dict(question)}
+    return copied | own | told | {"request_id": request_id} | ({"free": True} if free else {})
 
 
 def same_request(held: Event, request: SpendRequest) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from discreet.catalogue import Phrase, say
@@ -50,7 +50,8 @@ def name_request(given: str | None) -> str:
 class SpendRequest:
     """A charge to be made: who asks what of which version of which dataset, and what it costs.
 
-    `mechanisms` are the exact parameters as text, one mapping per mechanism that will run.
+    `mechanisms` are the exact parameters as text, one mapping per mechanism that will run. `question` is what was
+    asked, in the analyst's words: whoever has the charge can ask the same again.
     """
 
     population: str
@@ -61,6 +62,7 @@ class SpendRequest:
     plan_hash: str
     mechanisms: tuple[Mapping[str, str], ...]
     guarantee: CentralGuarantee
+    question: Mapping[str, object] | None = None
 
     def __post_init__(self) -> None:
         for what in ("population", "dataset", "analyst", "request_id"):
@@ -81,6 +83,7 @@ class SpendRequest:
             "plan_hash": self.plan_hash,
             "request_id": self.request_id,
             "version": self.version,
+            **({} if self.question is None else {"asked": dict(self.question)}),
         }
 
 
@@ -235,6 +238,18 @@ class BudgetState(Listed):
 
     def _lines(self) -> tuple[str, ...]:
         return self.warnings()
+
+    def share_of(self, analyst: str | None) -> BudgetState:
+        """As one analyst may see it: the population, and of the others neither names nor shares nor questions."""
+        return replace(
+            self,
+            analysts={name: share for name, share in self.analysts.items() if name == analyst},
+            markers=tuple(
+                marker if marker.analyst == analyst else replace(marker, analyst="", plan_hash="")
+                for marker in self.markers
+            ),
+            holds=tuple(hold for hold in self.holds if hold.analyst == analyst),
+        )
 
     def warnings(self) -> tuple[str, ...]:
         """What every release and every view of the budget must say."""

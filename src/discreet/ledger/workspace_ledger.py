@@ -6,7 +6,7 @@ answer leaves. A retry meets its own charge again; the first committed answer is
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from types import TracebackType
@@ -30,6 +30,7 @@ from discreet.ledger.event_log import LogFilter, TermsChange, read_history, read
 from discreet.ledger.events import Event, EventKind, encode_guarantee, encode_terms, require_name, sha256_hex
 from discreet.ledger.holds import Hold, Reservation
 from discreet.ledger.ledger_config import LedgerConfig, choose_store
+from discreet.ledger.past_questions import PastQuestion, read_question
 from discreet.ledger.receipts import (
     charge_payload,
     make_receipt,
@@ -374,7 +375,9 @@ class Ledger:
                 request_id=request_id,
             )
 
-    def replay(self, stored: StoredAnswer, *, analyst: str, request_id: str) -> Receipt:
+    def replay(
+        self, stored: StoredAnswer, *, analyst: str, request_id: str, question: Mapping[str, object] | None = None
+    ) -> Receipt:
         """Give a committed answer again, bit for bit, and lease the request id to it.
 
         Free for whoever paid for it or had it replayed before; another analyst's own cap is debited (and may
@@ -397,7 +400,9 @@ class Ledger:
                 free = is_free(book.transaction, charge, analyst=analyst)
                 if not free:
                     require_room(before, analyst, stored.charge, population=False)
-                payload = replay_payload(charge, before, analyst=analyst, request_id=request_id, free=free)
+                payload = replay_payload(
+                    charge, before, analyst=analyst, request_id=request_id, free=free, question=question
+                )
                 lease = book.append(EventKind.REPLAY, who=analyst, population=charge.population, payload=payload)
             return make_receipt(charge, before, lease=lease, replayed=True, answer=answer, analyst=analyst)
 
@@ -480,6 +485,23 @@ class Ledger:
         with self._reading() as book:
             found.check_names(book)
         return read_log(self._store, found, last=book.head.sequence)
+
+    def questions(self, *, analyst: str | None = None, limit: int | None = None) -> list[PastQuestion]:
+        """What was charged and replayed, the newest first; of one analyst where one is named."""
+        kinds = frozenset({EventKind.CHARGE, EventKind.REPLAY})
+        events = list(self.log(LogFilter(analyst=analyst, kinds=kinds, limit=limit)))
+        with self._reading() as book:
+            found = [read_question(book, event) for event in reversed(events)]
+        return [question for question in found if question is not None]
+
+    def question(self, *, number: int | None = None, analyst: str = "", request_id: str = "") -> PastQuestion | None:
+        """The question of an event, or the one that an analyst asked under a request id."""
+        with self._reading() as book:
+            if number is None:
+                event = book.transaction.find_request(analyst=analyst, request_id=request_id)
+            else:
+                event = book.transaction.event(number) if number <= book.head.sequence else None
+            return None if event is None else read_question(book, event)
 
     def history(self, population: str) -> tuple[TermsChange, ...]:
         """Every change of a population's terms, the first terms first."""

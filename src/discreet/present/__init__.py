@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from discreet.present.pages.csv_text import csv_columns, csv_text
     from discreet.present.pages.html_page import Drawn, show_figure, write_page
     from discreet.present.pages.markup import Markup, bullets, element, join, table
-    from discreet.present.release_files import check_output, infer_format, save, text_parts
+    from discreet.present.release_files import FORMATS, check_output, file_parts, infer_format, save, text_parts
     from discreet.present.table_words import Writing
     from discreet.present.words import (
         STORED,
@@ -83,6 +83,7 @@ else:
 __all__ = [
     "CAPPED",
     "ESTIMATORS",
+    "FORMATS",
     "SHAPES",
     "STORED",
     "BandMark",
@@ -128,6 +129,7 @@ __all__ = [
     "element",
     "facts",
     "fields",
+    "file_parts",
     "fragment",
     "infer_format",
     "join",

@@ -17,7 +17,7 @@ from discreet.files import check_path, replace_file
 from discreet.paths import AnyPath, as_path
 from discreet.results import Heading, Release
 
-__all__ = ["FORMATS", "check_output", "infer_format", "save", "text_parts"]
+__all__ = ["FORMATS", "check_output", "file_parts", "infer_format", "save", "text_parts"]
 
 FORMATS: Final = ("table", "json", "csv", "xlsx", "parquet", "sdmx-csv", "html", "svg", "png", "pdf")
 
@@ -92,24 +92,30 @@ def save(release: Release, path: AnyPath, *, format: str | None = None, language
     path = as_path(path)
     chosen = infer_format(path) if format is None else format
     check_output(path, format=chosen, headings=release.headings)
-    if chosen == "xlsx":
+    replace_file(path, file_parts(release, chosen, language))
+    return path
+
+
+def file_parts(release: Release, format: str, language: str) -> Iterator[bytes]:
+    """The release as the bytes of a file, in parts."""
+    _check_format(format)
+    if format == "xlsx":
         from discreet.present.formats.xlsx import to_xlsx
 
-        replace_file(path, to_xlsx(release, language))
-    elif chosen == "parquet":
+        yield to_xlsx(release, language)
+    elif format == "parquet":
         from discreet.present.formats.arrow import to_parquet
 
-        replace_file(path, to_parquet(release, language))
-    elif chosen in ("png", "pdf"):
+        yield to_parquet(release, language)
+    elif format in ("png", "pdf"):
         from discreet.present.charts.pictures import plot
         from discreet.present.charts.raster import draw_pdf, draw_png
 
-        replace_file(path, (draw_png if chosen == "png" else draw_pdf)(plot(release, language)))
+        yield (draw_png if format == "png" else draw_pdf)(plot(release, language))
     else:
-        # A card may hold what no encoding has: half of a surrogate pair.
-        parts = text_parts(release, chosen, language)
-        replace_file(path, (part.encode("utf-8", errors="replace") for part in parts))
-    return path
+        for part in text_parts(release, format, language):
+            # A card may hold what no encoding has: half of a surrogate pair.
+            yield part.encode("utf-8", errors="replace")
 
 
 def text_parts(release: Release, format: str, language: str) -> Iterator[str]:

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     )
     from discreet.release.question import Question, answer, find_stored, settled
     from discreet.release.stored_answer import Answer, interval_level, warn_of
-    from discreet.release.workloads.workload import Workload, take_workload
+    from discreet.release.workloads.workload import Workload, parse_workload, recall_workload, take_workload
     from discreet.release.workloads.workload_run import run_workload
     from discreet.release.workloads.workload_schema import WORKLOAD
     from discreet.release.workloads.workload_template import draft_workload
@@ -113,6 +113,7 @@ __all__ = [
     "list_releases",
     "moves_of",
     "noise_of",
+    "parse_workload",
     "percent",
     "plan_workload",
     "presence_level",
@@ -123,6 +124,7 @@ __all__ = [
     "read_amounts",
     "read_ask",
     "ready_engine",
+    "recall_workload",
     "refuse_widths",
     "release",
     "require_active",

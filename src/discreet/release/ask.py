@@ -26,7 +26,8 @@ class Ask:
 
     `datasets` holds every dataset of the plan by name. `shares` say how epsilon is split over the measures, when not
     evenly; with `rho` instead, noise is Gaussian and they split that. `widths` are what epsilon was solved for, when it
-    was not given; `assumed` are counts taken for granted where an expected error needs them.
+    was not given; `assumed` are counts taken for granted where an expected error needs them. `words` are what was
+    asked, for those who ask it again.
     """
 
     statement: Statement
@@ -41,6 +42,7 @@ class Ask:
     rho: Decimal | None = None
     assumed: Amounts = field(default_factory=dict)
     widths: Amounts | None = None
+    words: Mapping[str, object] | None = None
 
     @property
     def dataset(self) -> Dataset:
@@ -57,7 +59,7 @@ class Ask:
 
     @property
     def request(self) -> Request:
-        return Request(self.datasets, self.dataset.name, self.analyst, self.request_id, self.statement.hash)
+        return Request(self.datasets, self.dataset.name, self.analyst, self.request_id, self.statement.hash, self.words)
 
     @property
     def headings(self) -> tuple[Heading, ...]:

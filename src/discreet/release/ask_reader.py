@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from discreet.catalogue import say
 from discreet.errors import DiscreetError, UsageError
-from discreet.guarantees import LARGEST, CentralGuarantee, ExactLike, exact
+from discreet.guarantees import LARGEST, CentralGuarantee, ExactLike, exact, text
 from discreet.ledger import Ledger, StoredAnswer, name_request
 from discreet.release.ask import Ask
 from discreet.release.forecast.accuracy import read_amounts
@@ -127,14 +127,20 @@ def read_ask(
         widths=None if within is None else read_amounts(within, option="within"),
     )
     if asked.widths is None:
-        return asked
+        return _worded(asked, sql)
     require_bounds(statement)
     solved = replace(asked, epsilon=_solved(asked, most=Decimal(LARGEST)))
     # Held against the caps, not against what remains: a stored answer may meet the widths and cost nothing.
     budget = ledger.terms(asked.population).budget
     if solved.epsilon > min(budget.epsilon, budget.per_analyst):
         refuse_widths(solved, ledger)
-    return solved
+    return _worded(solved, sql)
+
+
+def _worded(asked: Ask, sql: str) -> Ask:
+    """With the words by which the same can be asked again."""
+    exactly = {"epsilon": text(asked.epsilon), "delta": text(asked.delta), "level": text(asked.level)}
+    return replace(asked, words={"kind": "query", "sql": sql, **exactly})
 
 
 def refuse_widths(asked: Ask, ledger: Ledger) -> None:
@@ -195,7 +201,8 @@ def plan_workload(workload: Workload, workspace: Workspace, ledger: Ledger, *, a
         _check(reading.datasets, analyst, ledger)
         require_active(reading.datasets, ledger)
     standing = ledger.standing(readings[0].dataset.card.population)
-    return apportion(workload, readings, standing=standing, analyst=analyst)
+    planned = apportion(workload, readings, standing=standing, analyst=analyst)
+    return replace(planned, words=workload.words)
 
 
 def _check(datasets: Mapping[str, Dataset], analyst: str, ledger: Ledger) -> None:

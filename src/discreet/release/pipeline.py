@@ -75,7 +75,8 @@ OpenEngine = Callable[[Mapping[str, Dataset]], Engine]
 class Request:
     """What stands on the ledger with every release: who asks, under which id, what of which datasets.
 
-    `datasets` holds every dataset of the plan by name; `first` names the one that the ledger notes.
+    `datasets` holds every dataset of the plan by name; `first` names the one that the ledger notes. `words` are what
+    was asked, as it was asked.
     """
 
     datasets: Mapping[str, Dataset]
@@ -83,6 +84,14 @@ class Request:
     analyst: str
     request_id: str
     plan_hash: str
+    words: Mapping[str, object] | None = None
+
+    @property
+    def question(self) -> Mapping[str, object] | None:
+        """What is kept of it on the ledger: its words, and the versions they were read against."""
+        if self.words is None:
+            return None
+        return {**self.words, "versions": {name: item.version for name, item in self.datasets.items()}}
 
     @property
     def dataset(self) -> Dataset:
@@ -103,6 +112,7 @@ class Request:
             plan_hash=self.plan_hash,
             mechanisms=tuple(mechanisms),
             guarantee=guarantee,
+            question=self.question,
         )
 
 

@@ -81,7 +81,8 @@ class Question(Passage[Receipt, Noisy, bytes, Answer]):
         found = None if self.ask.fresh else find_stored(self.ask, ledger, charged=self.priced.guarantee, retried=True)
         if found is None:
             return None
-        return ledger.replay(found, analyst=self.ask.analyst, request_id=self.ask.request_id)
+        request = self.ask.request
+        return ledger.replay(found, analyst=request.analyst, request_id=request.request_id, question=request.question)
 
     def prepare(self, ledger: Ledger) -> Callable[[], Noisy]:
         require_active(self.ask.datasets, ledger, beside=self.ask.dataset.name)

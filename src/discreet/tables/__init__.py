@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from discreet.doors import open_door
 
 if TYPE_CHECKING:
+    from discreet.tables.asked_table import AskedTable
     from discreet.tables.calibrated_figures import CalibratedTable
     from discreet.tables.calibration import Target
     from discreet.tables.calibration_targets import card_targets
@@ -26,6 +27,7 @@ else:
     __getattr__, __dir__ = open_door(__name__)
 
 __all__ = [
+    "AskedTable",
     "CalibratedTable",
     "Design",
     "EstimatedMeasure",

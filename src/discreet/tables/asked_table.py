@@ -5,7 +5,7 @@ Everything that can be refused is refused before the charge: columns, bounds, si
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
@@ -14,7 +14,7 @@ from itertools import chain
 from discreet.cards import Accounting
 from discreet.catalogue import say
 from discreet.errors import ParameterInvalid, QueryRefused, Refused, RequestConflict
-from discreet.guarantees import Budget, ExactLike, exact
+from discreet.guarantees import Budget, ExactLike, exact, text
 from discreet.ledger import Ledger, StoredAnswer
 from discreet.release import (
     Answer,
@@ -58,6 +58,7 @@ class AskedTable:
     budget: Budget
     noise: NoiseChoice
     others: tuple[Design, ...] = ()
+    words: Mapping[str, object] | None = None
 
     @property
     def formed(self) -> Formed:
@@ -75,6 +76,7 @@ class AskedTable:
             fresh=fresh,
             shares=design.shares,
             rho=design.rho,
+            words=self.words,
         )
 
     @cached_property
@@ -101,6 +103,7 @@ def read_asked_table(
 ) -> AskedTable:
     """The request read against the card, the public tables and the terms of the budget. Nothing is charged."""
     spent = exact(epsilon, parameter="epsilon")
+    largest = None if suppress_above is None else exact(suppress_above, parameter="suppress above")
     formed = form_table(request, workspace)
     budget = ledger.terms(formed.card.population).budget
     targets = choose_targets(calibrate, formed, workspace)
@@ -115,7 +118,16 @@ def read_asked_table(
         targets=targets,
         analyst=analyst,
         level=interval_level(level),
-        suppress_above=None if suppress_above is None else exact(suppress_above, parameter="suppress above"),
+        suppress_above=largest,
+        words={
+            "kind": "table",
+            **request.words,
+            "epsilon": text(spent),
+            "level": text(interval_level(level)),
+            "noise": noise,
+            "suppress_above": None if largest is None else text(largest),
+            "calibrate": list(calibrate),
+        },
     )
 
 

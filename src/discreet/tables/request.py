@@ -125,6 +125,23 @@ class TableRequest:
             if name not in self.by:
                 raise UnknownName(sort=Phrase("Column to leave codes out of"), name=name, where="--by", known=self.by)
 
+    @property
+    def words(self) -> dict[str, object]:
+        """What `table_request` reads as this request."""
+        return {
+            "dataset": self.dataset,
+            "by": list(self.by),
+            "value": self.value,
+            "mean": self.mean,
+            "weighted": self.weighted,
+            "where": self.where,
+            "edges": {name: list(map(text, edges)) for name, edges in self.edges.items()},
+            "margins": True if self.margins is None else [list(names) for names in self.margins],
+            "sampling": self.sampling,
+            "no_missing": self.no_missing,
+            "leave_out": {name: list(codes) for name, codes in self.leave_out.items()},
+        }
+
     def kept(self) -> tuple[Margin, ...]:
         """The published margins by place: the cells first, then from the finest to the grand total."""
         every = list(every_margin(len(self.by)))

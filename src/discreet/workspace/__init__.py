@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     )
     from discreet.workspace.row_source import RowSource, StoredRows
     from discreet.workspace.table_journal import TableJournal
+    from discreet.workspace.workspace_view import WorkspaceView
 else:
     __getattr__, __dir__ = open_door(__name__)
 
@@ -56,6 +57,7 @@ __all__ = [
     "WeightReport",
     "Workspace",
     "WorkspaceSettings",
+    "WorkspaceView",
     "add_file",
     "add_public_file",
     "add_public_rows",

@@ -229,6 +229,10 @@ class Workspace:
             )
         return version
 
+    def has_version(self, name: str, version: int) -> bool:
+        """Whether a version, perhaps not the current one, is still in the folder."""
+        return (self._datasets / name / f"v{version}" / "card.yaml").is_file()
+
     @contextmanager
     def stage(self) -> Iterator[Path]:
         """A private folder for work in progress, gone at the end unless it was published."""

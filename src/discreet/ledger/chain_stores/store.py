@@ -51,6 +51,7 @@ _UNREADABLE: Final = (ValueError, KeyError, TypeError, AttributeError, OverflowE
 _SHAPES: Final[Mapping[str, type]] = {
     "agreement": str,
     "analyst": str,
+    "asked": dict,
     "before": dict,
     "charge": int,
     "counters": str,

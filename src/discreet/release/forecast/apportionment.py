@@ -87,6 +87,7 @@ class Apportionment:
     level: Decimal
     outlooks: tuple[Outlook, ...]
     shortfall: str | None = None
+    words: Mapping[str, object] | None = None
 
     @property
     def outlook(self) -> Outlook:

@@ -6,15 +6,17 @@ The file is read as strictly as a card: every problem is told with its line, unk
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 from discreet.cards import Record, SchemaReader, parse_yaml, read_yaml_text
 from discreet.catalogue import Phrase, say
 from discreet.errors import ParameterInvalid, WorkloadInvalid
-from discreet.guarantees import as_given
+from discreet.guarantees import as_given, text
 from discreet.paths import as_path
 from discreet.release.forecast.accuracy import Amounts
 from discreet.release.workloads.workload_schema import MOST_QUESTIONS, WORKLOAD
@@ -24,6 +26,7 @@ __all__ = [
     "WorkloadQuestion",
     "parse_workload",
     "read_workload",
+    "recall_workload",
     "take_workload",
 ]
 
@@ -57,6 +60,26 @@ class Workload:
     delta: Decimal = Decimal(0)
     analyst: str | None = None
 
+    @property
+    def words(self) -> dict[str, object]:
+        """What is asked, for `recall_workload`."""
+        return {
+            "kind": "workload",
+            "questions": [
+                {
+                    "name": task.name,
+                    "sql": task.sql,
+                    "within": {name: str(width) for name, width in task.within.items()},
+                    "share": None if task.share is None else text(task.share),
+                    "assume": {name: str(size) for name, size in task.assume.items()},
+                }
+                for task in self.tasks
+            ],
+            "level": text(self.level),
+            "epsilon": None if self.epsilon is None else text(self.epsilon),
+            "delta": text(self.delta),
+        }
+
     def __post_init__(self) -> None:
         names = [task.name for task in self.tasks]
         if not 1 <= len(names) <= MOST_QUESTIONS or len(set(names)) < len(names):
@@ -83,9 +106,25 @@ def take_workload(given: object) -> Workload:
     return given
 
 
-def parse_workload(text: str, *, file: str) -> Workload:
+def recall_workload(words: Mapping[str, Any]) -> Workload:
+    """The workload whose `words` these are."""
+    questions = [
+        WorkloadQuestion(
+            name=item["name"],
+            sql=item["sql"],
+            within={name: Fraction(width) for name, width in item["within"].items()},
+            share=None if item["share"] is None else Decimal(item["share"]),
+            assume={name: Fraction(size) for name, size in item["assume"].items()},
+        )
+        for item in words["questions"]
+    ]
+    epsilon = None if words["epsilon"] is None else Decimal(words["epsilon"])
+    return Workload(tuple(questions), Decimal(words["level"]), epsilon, Decimal(words["delta"]))
+
+
+def parse_workload(written: str, *, file: str) -> Workload:
     """The workload in a text; `file` is the name that messages show."""
-    root = parse_yaml(text, file=file, invalid=WorkloadInvalid)
+    root = parse_yaml(written, file=file, invalid=WorkloadInvalid)
     reader = SchemaReader()
     workload = _build_workload(reader, reader.read_file(WORKLOAD, root))
     reader.settle(file=file, invalid=WorkloadInvalid)

@@ -76,6 +76,7 @@ class _Workload(Passage[Receipt, list[Noisy], bytes, Release]):
             analyst=first.analyst,
             request_id=self.request_id,
             plan_hash=self.plan.plan_hash,
+            words=self.plan.words,
         )
         used = [entry for part in self.plan.parts for entry in ledger_mechanisms(part.reading.statement, part.pricing)]
         ways = [request.charge(outlook.guarantee, used) for outlook in self.plan.outlooks]

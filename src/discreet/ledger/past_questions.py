@@ -1,0 +1,77 @@
+"""What was asked: one line for each charge and replay, with the words by which it can be asked again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from discreet.ledger.book import Book
+from discreet.ledger.committed_answers import leased_charge
+from discreet.ledger.event_log import describe_event
+from discreet.ledger.events import Event, EventKind
+
+__all__ = ["PastQuestion", "read_question"]
+
+
+@dataclass(frozen=True, slots=True)
+class PastQuestion:
+    """A question that was charged or replayed; `number` is its event. `words` are None where an earlier release did not
+    keep them. `answered` says that the answer was committed and can be had again for nothing.
+    """
+
+    number: int
+    when: str
+    analyst: str
+    population: str
+    dataset: str
+    version: int
+    request_id: str
+    plan_hash: str
+    cost: Mapping[str, str] | None
+    cost_text: str
+    words: Mapping[str, Any] | None
+    answered: bool
+
+    @property
+    def versions(self) -> Mapping[str, int]:
+        """Of every dataset, the version that was asked about."""
+        return {self.dataset: self.version, **((self.words or {}).get("versions") or {})}
+
+    def to_dict(self) -> dict[str, object]:
+        return {
+            "answer": self.number,
+            "when": self.when,
+            "analyst": self.analyst,
+            "population": self.population,
+            "dataset": self.dataset,
+            "version": self.version,
+            "key": self.request_id,
+            "plan_hash": self.plan_hash,
+            "cost": None if self.cost is None else dict(self.cost),
+            "cost_text": self.cost_text,
+            "question": None if self.words is None else dict(self.words),
+            "answered": self.answered,
+        }
+
+
+def read_question(book: Book, event: Event) -> PastQuestion | None:
+    """What a charge or a replay answered; None for other events, and for charges that no analyst asked for."""
+    if event.kind not in {EventKind.CHARGE, EventKind.REPLAY}:
+        return None
+    payload, entry = event.payload, describe_event(event, reasons=False)
+    charge = leased_charge(book.transaction, event)
+    return PastQuestion(
+        number=event.sequence,
+        when=event.when,
+        analyst=payload["analyst"],
+        population=event.population,
+        dataset=payload["dataset"],
+        version=payload["version"],
+        request_id=payload["request_id"],
+        plan_hash=payload["plan_hash"],
+        cost=entry.cost,
+        cost_text=entry.cost_text,
+        words=payload.get("asked"),
+        answered=book.transaction.answer(charge.sequence) is not None,
+    )
