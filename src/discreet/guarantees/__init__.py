@@ -12,7 +12,7 @@ from discreet.doors import open_door
 
 if TYPE_CHECKING:
     from discreet.guarantees.belief import BeliefSolution, posterior, solve
-    from discreet.guarantees.budget import Budget, PopulationTerms
+    from discreet.guarantees.budget import Balance, Budget, PopulationTerms
     from discreet.guarantees.composition import group
     from discreet.guarantees.conversions import largest_rho, smallest_epsilon, zcdp_to_approx, zcdp_within
     from discreet.guarantees.enclosures import DIGITS, exp_down, exp_up, ln_down, ln_up
@@ -53,6 +53,7 @@ __all__ = [
     "ORDERS",
     "ZCDP",
     "ApproxDP",
+    "Balance",
     "BeliefSolution",
     "BootstrapDP",
     "Budget",

@@ -1,16 +1,16 @@
-"""The allowance of a population, and the terms its first card fixes."""
+"""The allowance of a population, what its holders have left of it, and the terms its first card fixes."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
 
-from discreet.catalogue import say
+from discreet.catalogue import Phrase, say
 from discreet.errors import ParameterInvalid
 from discreet.guarantees.numbers import ExactLike, exact, text
-from discreet.guarantees.types import Neighbours
+from discreet.guarantees.types import ApproxDP, CentralGuarantee, Neighbours, PureDP
 
-__all__ = ["Budget", "PopulationTerms"]
+__all__ = ["Balance", "Budget", "PopulationTerms"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +68,49 @@ class Budget:
         # Written down beside the key of a workspace: the same in every language.
         delta = f", delta {text(self.delta)}" if self.delta else ""
         return f"epsilon {text(self.epsilon)}{delta}; per analyst epsilon {text(self.per_analyst)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Balance:
+    """What one holder may spend, has spent, and could still spend, as exact decimals.
+
+    `epsilon_spent` is the sum for a pure cap, otherwise the least epsilon that bounds everything so far by one of
+    the ways to admit, rounded up. `epsilon_remaining` is the largest single pure charge that would still be admitted,
+    and `rho_remaining` the largest single zCDP charge, rounded down. `rho_spent` and `rho_cap` are those of the zCDP
+    filter. The rho and delta figures are None for a pure cap. `questions_left` is how many pure questions of one size
+    would be admitted one after the other, for a few sizes.
+    """
+
+    charges: int
+    epsilon_cap: Decimal
+    delta_cap: Decimal
+    epsilon_spent: Decimal
+    epsilon_remaining: Decimal
+    rho_cap: Decimal | None
+    rho_spent: Decimal | None
+    rho_remaining: Decimal | None
+    delta_spent: Decimal | None
+    delta_remaining: Decimal | None
+    questions_left: tuple[tuple[str, int], ...] = ()
+
+    def to_dict(self) -> dict[str, object]:
+        """Plain values with exact decimal text."""
+        names = ("epsilon_cap", "delta_cap", "epsilon_spent", "epsilon_remaining")
+        filtered = ("rho_cap", "rho_spent", "rho_remaining", "delta_spent", "delta_remaining")
+        shown: dict[str, object] = {"charges": self.charges, "questions_left": dict(self.questions_left)}
+        for name in (*names, *filtered):
+            value: Decimal | None = getattr(self, name)
+            shown[name] = None if value is None else text(value)
+        return shown
+
+    def describe(self, *, cost: CentralGuarantee) -> Phrase:
+        """What remains, in the currency of `cost`."""
+        if isinstance(cost, PureDP) or self.rho_remaining is None or self.delta_remaining is None:
+            return Phrase("epsilon {epsilon}", epsilon=text(self.epsilon_remaining))
+        delta = text(self.delta_remaining)
+        if isinstance(cost, ApproxDP):
+            return Phrase("epsilon {epsilon} and delta {delta}", epsilon=text(self.epsilon_remaining), delta=delta)
+        return Phrase("rho {rho} and delta {delta}", rho=text(self.rho_remaining), delta=delta)
 
 
 @dataclass(frozen=True, slots=True)
