@@ -20,7 +20,7 @@ from discreet.linkage import (
     EnvelopeKind,
     LinkedKind,
     NoisyAnswer,
-    Role,
+    OfficeRole,
     SignedAgreement,
     find_study,
     open_holder,
@@ -65,7 +65,7 @@ class Offices:
     output: IO[str]
 
     def run(
-        self, what: str, office: Role, place: str = "", when: str = "", passes: int = 0, **given: str
+        self, what: str, office: OfficeRole, place: str = "", when: str = "", passes: int = 0, **given: str
     ) -> tuple[int, bytes]:
         """One life of an office: how it ended, and the envelope that it made."""
         out = self.three.folder / "out"
@@ -124,7 +124,7 @@ def test_a_killed_count_is_charged_once_and_answered_once(
     assert paid == uses, "scale 300 costs one part"
     request, draw = ticket_for(three, scale=300), f"{uses:032x}"
     sample = forge(three, [4, 8], request, draw=draw)
-    code, _ = offices.run("count", Role.REGISTRY, place, when, envelope=offices.put(sample))
+    code, _ = offices.run("count", OfficeRole.REGISTRY, place, when, envelope=offices.put(sample))
     assert code == -signal.SIGKILL
     ledger = three.sessions[1].ledger
     pool = three.registry.pool(three.signed.agreement.terms.property("francophone"))
@@ -137,7 +137,7 @@ def test_a_killed_count_is_charged_once_and_answered_once(
             three.registry.count(forge(three, [4, 8, 12], request, draw=draw))
         with pytest.raises(RequestConflict):
             three.registry.count(forge(three, [4, 8], request, draw="f" * 32))
-    code, answer = offices.run("count", Role.REGISTRY, envelope=offices.put(sample))
+    code, answer = offices.run("count", OfficeRole.REGISTRY, envelope=offices.put(sample))
     assert code == 0
     told = answer_in(offices, answer)
     if use is not None and use.answer is not None:
@@ -156,8 +156,8 @@ def test_two_kills_of_one_count(offices: Offices) -> None:
     uses, paid = charged(offices)
     sample = offices.put(forge(three, [4], asked={"scale": 300}))
     for place in (f"{LEDGER}.record_use", f"{BOOK}:AccountBook._recover", f"{DESK}:RegistryDesk._cells"):
-        assert offices.run("count", Role.REGISTRY, place, "after", envelope=sample)[0] == -signal.SIGKILL
-    assert offices.run("count", Role.REGISTRY, envelope=sample)[0] == 0
+        assert offices.run("count", OfficeRole.REGISTRY, place, "after", envelope=sample)[0] == -signal.SIGKILL
+    assert offices.run("count", OfficeRole.REGISTRY, envelope=sample)[0] == 0
     assert charged(offices) == (uses + 1, paid + 1)
 
 
@@ -171,8 +171,8 @@ def test_a_killed_draw_is_drawn_the_same(offices: Offices, place: str, when: str
 
     asked = three.researcher.ask(property="francophone", kind=LinkedKind.COUNT, scale=300, where="age < 50")
     file = offices.put(asked.envelope)
-    assert offices.run("draw", Role.HOLDER, place, when, envelope=file)[0] == -signal.SIGKILL
-    code, first = offices.run("draw", Role.HOLDER, envelope=file)
+    assert offices.run("draw", OfficeRole.HOLDER, place, when, envelope=file)[0] == -signal.SIGKILL
+    code, first = offices.run("draw", OfficeRole.HOLDER, envelope=file)
     assert code == 0
     again = three.holder.draw(asked.envelope).sample
     assert drawn(first).to_bytes() == drawn(again).to_bytes()
@@ -198,7 +198,9 @@ def agree(offices: Offices, name: str) -> tuple[SignedAgreement, str]:
     text = terms_text(study=f"study: {name}")
     for condition in ("english = 'no'", "first = 'F'"):
         text = text.replace(condition, f"{condition} AND weight < {int(name.encode().hex(), 16)}")
-    signed = sign_all(text, [open_office(offices.three.folder / role.value) for role in Role], offices.three.folder)
+    signed = sign_all(
+        text, [open_office(offices.three.folder / role.value) for role in OfficeRole], offices.three.folder
+    )
     file = offices.three.folder / f"{name}.json"
     write_agreement(signed, file)
     return signed, str(file)
@@ -213,7 +215,9 @@ def test_a_registry_killed_while_opening_reserves_once(offices: Offices, place: 
     signed, file = agree(offices, f"r{REGISTRY_STEPS.index((place, when, passes))}")
     workspace = str(three.folder / "r" / "workspace")
     before = three.sessions[1].budget("residents").population.epsilon_spent
-    code, _ = offices.run("open-registry", Role.REGISTRY, place, when, passes, agreement=file, workspace=workspace)
+    code, _ = offices.run(
+        "open-registry", OfficeRole.REGISTRY, place, when, passes, agreement=file, workspace=workspace
+    )
     assert code == -signal.SIGKILL
     _, key = open_registry(three.registry.study.office, signed, workspace=workspace)
     each = three.sessions[1].ledger.reservation("residents", f"linked:{next(iter(pools(signed, three).values()))}")
@@ -237,7 +241,7 @@ def test_a_holder_killed_while_opening_reserves_once(offices: Offices, place: st
     workspace = str(three.folder / "h" / "workspace")
     before = three.sessions[0].budget("insured").population.epsilon_spent
     code, _ = offices.run(
-        "open-holder", Role.HOLDER, place, when, agreement=file, workspace=workspace, envelope=offices.put(key)
+        "open-holder", OfficeRole.HOLDER, place, when, agreement=file, workspace=workspace, envelope=offices.put(key)
     )
     assert code == -signal.SIGKILL
     open_holder(three.holder.study.office, signed, workspace=workspace, link_key=key)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     )
     from discreet.linkage.agreements.signed_agreement import SignedAgreement, read_agreement, write_agreement
     from discreet.linkage.attack_audit import AttackAudit, AuditedAttack, audit_attack
-    from discreet.linkage.envelopes import EnvelopeHeader, EnvelopeKind, Role, open_envelope, seal_envelope
+    from discreet.linkage.envelopes import EnvelopeHeader, EnvelopeKind, OfficeRole, open_envelope, seal_envelope
     from discreet.linkage.exhaustion import Exhaustion, forecast_exhaustion
     from discreet.linkage.linked_release import publish_answer
     from discreet.linkage.office_network.couriers import fetch_answer, send_envelope
@@ -84,13 +84,13 @@ __all__ = [
     "Mailbox",
     "NoisyAnswer",
     "Office",
+    "OfficeRole",
     "PendingDraw",
     "PropertyValue",
     "PublicOffice",
     "ReadAnswer",
     "RegistryDesk",
     "ResearcherDesk",
-    "Role",
     "SignedAgreement",
     "Study",
     "Tariff",

@@ -34,8 +34,8 @@ __all__ = [
     "ROUTES",
     "EnvelopeHeader",
     "EnvelopeKind",
+    "OfficeRole",
     "OpenedEnvelope",
-    "Role",
     "envelope_limit",
     "open_envelope",
     "read_header",
@@ -63,7 +63,7 @@ _SHAPES: Final = {
 }
 
 
-class Role(StrEnum):
+class OfficeRole(StrEnum):
     """The three offices of an agreement."""
 
     RESEARCHER = "researcher"
@@ -82,22 +82,22 @@ class EnvelopeKind(StrEnum):
     LINK_KEY = "link-key"
 
 
-ROUTES: Final[Mapping[EnvelopeKind, tuple[Role, Role]]] = MappingProxyType(
+ROUTES: Final[Mapping[EnvelopeKind, tuple[OfficeRole, OfficeRole]]] = MappingProxyType(
     {
-        EnvelopeKind.REQUEST: (Role.RESEARCHER, Role.HOLDER),
-        EnvelopeKind.TICKET: (Role.RESEARCHER, Role.REGISTRY),
-        EnvelopeKind.SAMPLE: (Role.HOLDER, Role.REGISTRY),
-        EnvelopeKind.LABELS: (Role.HOLDER, Role.RESEARCHER),
-        EnvelopeKind.ANSWER: (Role.REGISTRY, Role.RESEARCHER),
-        EnvelopeKind.LINK_KEY: (Role.REGISTRY, Role.HOLDER),
+        EnvelopeKind.REQUEST: (OfficeRole.RESEARCHER, OfficeRole.HOLDER),
+        EnvelopeKind.TICKET: (OfficeRole.RESEARCHER, OfficeRole.REGISTRY),
+        EnvelopeKind.SAMPLE: (OfficeRole.HOLDER, OfficeRole.REGISTRY),
+        EnvelopeKind.LABELS: (OfficeRole.HOLDER, OfficeRole.RESEARCHER),
+        EnvelopeKind.ANSWER: (OfficeRole.REGISTRY, OfficeRole.RESEARCHER),
+        EnvelopeKind.LINK_KEY: (OfficeRole.REGISTRY, OfficeRole.HOLDER),
     }
 )
 """Who sends a kind, and to whom. Another sender's signature is worth nothing for it."""
 
 _ROLES: Final = {
-    Role.RESEARCHER: Phrase("researcher"),
-    Role.HOLDER: Phrase("holder"),
-    Role.REGISTRY: Phrase("registry"),
+    OfficeRole.RESEARCHER: Phrase("researcher"),
+    OfficeRole.HOLDER: Phrase("holder"),
+    OfficeRole.REGISTRY: Phrase("registry"),
 }
 _KINDS: Final = {
     EnvelopeKind.REQUEST: Phrase("request"),
@@ -109,7 +109,7 @@ _KINDS: Final = {
 }
 
 
-def tell_role(role: Role) -> str:
+def tell_role(role: OfficeRole) -> str:
     """What an office is called."""
     return str(_ROLES[role])
 
@@ -169,9 +169,9 @@ def seal_envelope(body: bytes, header: EnvelopeHeader, *, sign: Ed25519PrivateKe
 def open_envelope(
     data: bytes,
     *,
-    role: Role,
+    role: OfficeRole,
     agreement: str,
-    senders: Mapping[Role, Ed25519PublicKey],
+    senders: Mapping[OfficeRole, Ed25519PublicKey],
     key: X25519PrivateKey,
     now: datetime,
 ) -> OpenedEnvelope:

@@ -10,7 +10,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
-from discreet.linkage import Agreement, Role, SignedAgreement, create_office, open_researcher, parse_terms
+from discreet.linkage import Agreement, OfficeRole, SignedAgreement, create_office, open_researcher, parse_terms
 
 __all__ = ["BANDS", "HISTOGRAM", "RATE", "keep_answers"]
 
@@ -51,12 +51,12 @@ def keep_answers(folder: Path) -> None:
         for kind in (Ed25519PrivateKey, X25519PrivateKey):
             make = kind.from_private_bytes
             patch.setattr(kind, "generate", lambda make=make: make(bytes([next(numbers)]) * 32))
-        offices = {role: create_office(folder / role.value, role=role, name=role.value.title()) for role in Role}
+        offices = {role: create_office(folder / role.value, role=role, name=role.value.title()) for role in OfficeRole}
     terms = parse_terms(TERMS, file="agreement.yaml", folder=folder)
     signed = SignedAgreement(Agreement(terms, {role: office.public for role, office in offices.items()}), {})
     for office in offices.values():
         signed = signed.sign(office)
-    study = open_researcher(offices[Role.RESEARCHER], signed)
+    study = open_researcher(offices[OfficeRole.RESEARCHER], signed)
     angioplasty, seniors = "angioplasty = 'yes'", "age >= 65 AND diabetes = 'type 2'"
     days = {"no days": "0.5", "1 to 7 days": "1", "8 days and more": "1"}
     study.note(RATE, _noted("francophone", "count-and-size", 20, angioplasty, {"all": "1"}, [[1212, 20344]]))

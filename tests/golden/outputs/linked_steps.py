@@ -9,7 +9,7 @@ from unittest.mock import patch
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
-from discreet.linkage import LinkedKind, Role, create_office, open_office, write_agreement
+from discreet.linkage import LinkedKind, OfficeRole, create_office, open_office, write_agreement
 from tests.unit.linkage.three_offices import (
     HEALTH_CARD,
     PEOPLE_CARD,
@@ -31,7 +31,7 @@ def make_offices(folder: Path) -> None:
     (folder / "households.csv").write_text(homes, encoding="utf-8")
     (folder / "terms.yaml").write_text(terms_text(), encoding="utf-8")
     (folder / "wrong.yaml").write_text(terms_text(people="people: many", ids="", quota="qouta: 5"), encoding="utf-8")
-    for number, role in enumerate(Role, start=1):
+    for number, role in enumerate(OfficeRole, start=1):
         seed = bytes([number]) * 32
         with (
             patch.object(Ed25519PrivateKey, "generate", lambda seed=seed: Ed25519PrivateKey.from_private_bytes(seed)),
@@ -43,7 +43,7 @@ def make_offices(folder: Path) -> None:
 def agree(folder: Path) -> None:
     """The same, with an agreement that all three have signed, and one that nobody has."""
     make_offices(folder)
-    offices = [open_office(folder / role.value) for role in Role]
+    offices = [open_office(folder / role.value) for role in OfficeRole]
     write_agreement(sign_all(terms_text(), offices, folder), folder / "agreement.json")
     write_agreement(sign_all(terms_text(), [], folder, parties=offices), folder / "unsigned.json")
 

@@ -12,9 +12,9 @@ from discreet.linkage import (
     LinkedKind,
     LinkedProperty,
     NoisyAnswer,
+    OfficeRole,
     PublicOffice,
     ReadAnswer,
-    Role,
     parse_terms,
 )
 from tests.unit.linkage.three_offices import terms_text
@@ -29,7 +29,7 @@ def make_agreement(*properties: LinkedProperty, **changed: str) -> Agreement:
     """The terms of the three offices, with other properties, or some lines in place of others."""
     terms = parse_terms(terms_text(**changed), file="agreement.yaml", folder=Path())
     terms = replace(terms, properties=properties or terms.properties)
-    return Agreement(terms, {role: PublicOffice(role, role.value, "0" * 64, "1" * 64) for role in Role})
+    return Agreement(terms, {role: PublicOffice(role, role.value, "0" * 64, "1" * 64) for role in OfficeRole})
 
 
 def make_answer(

@@ -14,7 +14,7 @@ from discreet.errors import AgreementInvalid, DiscreetError, FileRefused, Parame
 from discreet.linkage import (
     Agreement,
     Office,
-    Role,
+    OfficeRole,
     SignedAgreement,
     create_office,
     open_office,
@@ -130,16 +130,16 @@ def test_files_that_are_none(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def three(tmp_path_factory: pytest.TempPathFactory) -> list[Office]:
     folder = tmp_path_factory.mktemp("offices")
-    return [create_office(folder / role.value, role=role, name=role.value.title()) for role in Role]
+    return [create_office(folder / role.value, role=role, name=role.value.title()) for role in OfficeRole]
 
 
 @pytest.mark.parametrize("name", ["", "  ", "a\x1b[2J", "a\nb", "a\u202eb", "a" * 81, "\0"])
 def test_an_office_has_a_name_that_can_be_shown(tmp_path: Path, name: str) -> None:
     with pytest.raises(ParameterInvalid) as caught:
-        create_office(tmp_path / "o", role=Role.HOLDER, name=name)
+        create_office(tmp_path / "o", role=OfficeRole.HOLDER, name=name)
     assert str(caught.value).isprintable()
     assert not (tmp_path / "o").exists()
-    create_office(tmp_path / "p", role=Role.HOLDER, name="Santé publique")
+    create_office(tmp_path / "p", role=OfficeRole.HOLDER, name="Santé publique")
     file = tmp_path / "p" / "office.json"
     content = json.loads(file.read_text())
     content["office"]["name"] = name
@@ -161,7 +161,7 @@ def test_keys_of_another_office_are_refused(three: list[Office], tmp_path: Path)
 
 def test_signatures_that_are_missing_are_named(three: list[Office], tmp_path: Path) -> None:
     whole = sign_all(terms_text(), three, tmp_path)
-    for role in Role:
+    for role in OfficeRole:
         some = SignedAgreement(whole.agreement, {key: value for key, value in whole.signatures.items() if key != role})
         write_agreement(some, tmp_path / "some.json")
         with pytest.raises(Refused, match=f"lacks the signature of the {role}"):
@@ -172,7 +172,7 @@ def test_signatures_that_are_missing_are_named(three: list[Office], tmp_path: Pa
 
 def test_an_office_that_is_not_named_neither_signs_nor_opens(three: list[Office], tmp_path: Path) -> None:
     whole = sign_all(terms_text(), three, tmp_path)
-    other = create_office(tmp_path / "other", role=Role.RESEARCHER, name="Researcher")
+    other = create_office(tmp_path / "other", role=OfficeRole.RESEARCHER, name="Researcher")
     with pytest.raises(Refused, match="names another researcher"):
         whole.sign(other)
     with pytest.raises(Refused, match="names another researcher"):
@@ -253,12 +253,12 @@ def test_files_that_are_no_agreements(tmp_path: Path, data: bytes) -> None:
 def test_signatures_of_another_agreement_or_office_do_not_hold(three: list[Office], tmp_path: Path) -> None:
     one = sign_all(terms_text(), three, tmp_path)
     other = sign_all(terms_text(study="study: other"), three, tmp_path)
-    swapped = {Role.HOLDER: one.signatures[Role.REGISTRY]}
+    swapped = {OfficeRole.HOLDER: one.signatures[OfficeRole.REGISTRY]}
     for signatures in (other.signatures, swapped):
         write_agreement(SignedAgreement(one.agreement, signatures), tmp_path / "a.json")
         with pytest.raises(SignatureInvalid, match="does not hold"):
             read_agreement(tmp_path / "a.json")
-    twice = Agreement(one.agreement.terms, {**one.agreement.offices, Role.HOLDER: three[0].public})
+    twice = Agreement(one.agreement.terms, {**one.agreement.offices, OfficeRole.HOLDER: three[0].public})
     write_agreement(SignedAgreement(twice, {}), tmp_path / "a.json")
     with pytest.raises(SignatureInvalid, match="is not an agreement"):
         read_agreement(tmp_path / "a.json")
@@ -286,7 +286,7 @@ def registry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[list[Of
         patch.setenv("DISCREET_KEYS", str(tmp_path_factory.mktemp("keys")))
         card = PEOPLE_CARD.replace("column: person, rows: 1", "column: household, rows: 4")
         session = make_workspace(folder / "workspace", card, people_rows()[1])
-    yield [create_office(folder / role.value, role=role, name=role.value) for role in Role], folder, session
+    yield [create_office(folder / role.value, role=role, name=role.value) for role in OfficeRole], folder, session
     session.close()
 
 
@@ -372,7 +372,7 @@ def test_the_card_s_unit_is_whom_accounts_protect(registry: tuple[list[Office], 
     ],
 )
 def test_a_crosswalk_that_is_none_is_refused(tmp_path: Path, lines: list[str], sentence: str) -> None:
-    three = [create_office(tmp_path / role.value, role=role, name=role.value) for role in Role]
+    three = [create_office(tmp_path / role.value, role=role, name=role.value) for role in OfficeRole]
     make_workspace(tmp_path / "r" / "workspace", PEOPLE_CARD, people_rows()[1]).close()
     signed = sign_all(terms_text(ids="ids: text"), three, tmp_path)
     with pytest.raises(FileRefused, match=sentence):
@@ -384,7 +384,7 @@ def test_a_crosswalk_that_is_none_is_refused(tmp_path: Path, lines: list[str], s
 def test_a_link_key_of_another_study_is_refused(tmp_path: Path) -> None:
     from discreet.linkage import open_holder
 
-    three = [create_office(tmp_path / role.value, role=role, name=role.value) for role in Role]
+    three = [create_office(tmp_path / role.value, role=role, name=role.value) for role in OfficeRole]
     health, people, _ = people_rows()
     make_workspace(tmp_path / "r" / "workspace", PEOPLE_CARD, people).close()
     make_workspace(tmp_path / "h" / "workspace", HEALTH_CARD, health).close()

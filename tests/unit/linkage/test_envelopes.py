@@ -21,30 +21,32 @@ from discreet.linkage.envelopes import (
     ROUTES,
     EnvelopeHeader,
     EnvelopeKind,
+    OfficeRole,
     OpenedEnvelope,
-    Role,
     open_envelope,
     padded_size,
     seal_envelope,
 )
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
-SIGNING = {role: Ed25519PrivateKey.from_private_bytes(hashlib.sha256(role.encode()).digest()) for role in Role}
-SEALING = {role: X25519PrivateKey.from_private_bytes(hashlib.sha256(b"s" + role.encode()).digest()) for role in Role}
+SIGNING = {role: Ed25519PrivateKey.from_private_bytes(hashlib.sha256(role.encode()).digest()) for role in OfficeRole}
+SEALING = {
+    role: X25519PrivateKey.from_private_bytes(hashlib.sha256(b"s" + role.encode()).digest()) for role in OfficeRole
+}
 HEADER = EnvelopeHeader("ab" * 32, EnvelopeKind.SAMPLE, "cd" * 16, NOW, NOW + timedelta(days=7))
 
 
-def seal(body: bytes = b"ids", header: EnvelopeHeader = HEADER, *, signer: Role | None = None) -> bytes:
+def seal(body: bytes = b"ids", header: EnvelopeHeader = HEADER, *, signer: OfficeRole | None = None) -> bytes:
     sender, receiver = ROUTES[header.kind]
     return seal_envelope(body, header, sign=SIGNING[signer or sender], seal=SEALING[receiver].public_key())
 
 
 def opened(data: bytes, **changes: Any) -> OpenedEnvelope:
     asked: dict[str, Any] = {
-        "role": Role.REGISTRY,
+        "role": OfficeRole.REGISTRY,
         "agreement": HEADER.agreement,
         "senders": {role: key.public_key() for role, key in SIGNING.items()},
-        "key": SEALING[Role.REGISTRY],
+        "key": SEALING[OfficeRole.REGISTRY],
         "now": NOW,
     }
     return open_envelope(data, **{**asked, **changes})
@@ -67,7 +69,7 @@ def test_what_is_sealed_is_what_is_opened(body: bytes) -> None:
 def test_every_kind_goes_its_own_way_and_no_other(kind: EnvelopeKind) -> None:
     header = replace(HEADER, kind=kind)
     sender, receiver = ROUTES[kind]
-    for role in Role:
+    for role in OfficeRole:
         data, mine = seal(header=header), {"role": role, "key": SEALING[role]}
         if role is receiver:
             assert opened(data, **mine).header.kind is kind
@@ -125,7 +127,7 @@ def test_a_relay_that_signs_what_others_sealed_gets_nowhere() -> None:
     length = int.from_bytes(data[len(MARK) : len(MARK) + 4], "big")
     ciphertext = data[len(MARK) + 4 + length + 64 :]
     head = HEADER.to_bytes(4_096)
-    signature = SIGNING[Role.HOLDER].sign(MARK + head + hashlib.sha256(ciphertext).digest())
+    signature = SIGNING[OfficeRole.HOLDER].sign(MARK + head + hashlib.sha256(ciphertext).digest())
     forged = MARK + len(head).to_bytes(4, "big") + head + signature + ciphertext
     assert refused(forged)
 
@@ -140,8 +142,8 @@ def rewritten(change: Callable[[dict[str, Any]], Any], *, spaces: bool = False) 
     from cryptography.hazmat.primitives.hpke import AEAD, KDF, KEM, Suite
 
     suite = Suite(KEM.X25519, KDF.HKDF_SHA256, AEAD.AES_256_GCM)
-    ciphertext = suite.encrypt(inner.ljust(4_096, b"\0"), SEALING[Role.REGISTRY].public_key(), MARK + text)
-    signature = SIGNING[Role.HOLDER].sign(MARK + text + hashlib.sha256(ciphertext).digest())
+    ciphertext = suite.encrypt(inner.ljust(4_096, b"\0"), SEALING[OfficeRole.REGISTRY].public_key(), MARK + text)
+    signature = SIGNING[OfficeRole.HOLDER].sign(MARK + text + hashlib.sha256(ciphertext).digest())
     return MARK + len(text).to_bytes(4, "big") + text + signature + ciphertext
 
 

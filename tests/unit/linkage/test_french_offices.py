@@ -9,7 +9,7 @@ import pytest
 
 from discreet.catalogue import language, speaking
 from discreet.errors import DiscreetError, SignatureInvalid
-from discreet.linkage import EnvelopeKind, LinkedKind, Role
+from discreet.linkage import EnvelopeKind, LinkedKind, OfficeRole
 from discreet.linkage.agreements.agreement import Agreement
 from discreet.linkage.agreements.agreement_reader import parse_terms
 from discreet.linkage.agreements.agreement_template import agreement_template
@@ -91,7 +91,7 @@ def test_a_page_is_in_the_language_asked_for_whatever_is_spoken(tmp_path: Path) 
 def test_roles_and_kinds_have_a_word_in_each_language() -> None:
     for chosen in ("en", "fr"):
         with speaking(chosen):
-            assert len({tell_role(role) for role in Role}) == len(Role)
+            assert len({tell_role(role) for role in OfficeRole}) == len(OfficeRole)
             assert len({tell_kind(kind) for kind in EnvelopeKind}) == len(EnvelopeKind)
 
 

@@ -32,8 +32,8 @@ from discreet.linkage import (
     GroupLabels,
     LinkedKind,
     NoisyAnswer,
+    OfficeRole,
     RegistryDesk,
-    Role,
     SignedAgreement,
     Study,
     Ticket,
@@ -458,18 +458,18 @@ def second_study(offices: ThreeOffices, text: str) -> ThreeOffices:
     """Another agreement of the same offices about the same property."""
     studies = (offices.researcher.study, offices.holder.study, offices.registry.study)
     by_role = {study.role: study.office for study in studies}
-    signed = sign_all(text, [by_role[role] for role in Role], offices.folder)
-    open_researcher(by_role[Role.RESEARCHER], signed)
+    signed = sign_all(text, [by_role[role] for role in OfficeRole], offices.folder)
+    open_researcher(by_role[OfficeRole.RESEARCHER], signed)
     workspaces = [offices.folder / place / "workspace" for place in ("h", "r")]
-    _, key = open_registry(by_role[Role.REGISTRY], signed, workspace=workspaces[1])
-    open_holder(by_role[Role.HOLDER], signed, workspace=workspaces[0], link_key=key)
-    found = {role: find_study(offices.folder / role.value, signed.agreement.digest) for role in Role}
+    _, key = open_registry(by_role[OfficeRole.REGISTRY], signed, workspace=workspaces[1])
+    open_holder(by_role[OfficeRole.HOLDER], signed, workspace=workspaces[0], link_key=key)
+    found = {role: find_study(offices.folder / role.value, signed.agreement.digest) for role in OfficeRole}
     return ThreeOffices(
         offices.folder,
         signed,
-        type(offices.researcher)(found[Role.RESEARCHER]),
-        type(offices.holder)(found[Role.HOLDER], offices.sessions[0]),
-        RegistryDesk(found[Role.REGISTRY], offices.sessions[1]),
+        type(offices.researcher)(found[OfficeRole.RESEARCHER]),
+        type(offices.holder)(found[OfficeRole.HOLDER], offices.sessions[0]),
+        RegistryDesk(found[OfficeRole.REGISTRY], offices.sessions[1]),
         offices.sessions,
     )
 
@@ -666,7 +666,7 @@ def test_altered_counters_are_refused(offices: ThreeOffices) -> None:
 
 def test_a_second_office_on_one_workspace_does_not_begin_anew(offices: ThreeOffices) -> None:
     """Two registries of one workspace share its ledger, and only one of them has the accounts that it speaks of."""
-    early = create_office(offices.folder / "early", role=Role.REGISTRY, name="Early")
+    early = create_office(offices.folder / "early", role=OfficeRole.REGISTRY, name="Early")
     others = [offices.researcher.study.office, offices.holder.study.office]
     signed = sign_all(
         terms_text(study="study: early", closing="closing: {share: 0.99}"), [*others, early], offices.folder
@@ -676,18 +676,20 @@ def test_a_second_office_on_one_workspace_does_not_begin_anew(offices: ThreeOffi
     open_researcher(others[0], signed)
     assert offices.sessions[1].budget("residents").population.epsilon_spent == 2 * Decimal("1.486294361")
     read(offices, forge(offices, [4]))
-    found = {role: find_study(offices.folder / role.value, "early") for role in (Role.RESEARCHER, Role.HOLDER)}
+    found = {
+        role: find_study(offices.folder / role.value, "early") for role in (OfficeRole.RESEARCHER, OfficeRole.HOLDER)
+    }
     beside = ThreeOffices(
         offices.folder,
         signed,
-        type(offices.researcher)(found[Role.RESEARCHER]),
-        type(offices.holder)(found[Role.HOLDER], offices.sessions[0]),
+        type(offices.researcher)(found[OfficeRole.RESEARCHER]),
+        type(offices.holder)(found[OfficeRole.HOLDER], offices.sessions[0]),
         desk_of(offices.folder / "early", offices),
         offices.sessions,
     )
     with pytest.raises(Refused, match="another office folder"):
         beside.registry.count(forge(beside, [4]))
-    late = create_office(offices.folder / "late", role=Role.REGISTRY, name="Late")
+    late = create_office(offices.folder / "late", role=OfficeRole.REGISTRY, name="Late")
     signed = sign_all(
         terms_text(study="study: late", closing="closing: {share: 0.99}"), [*others, late], offices.folder
     )
@@ -745,7 +747,7 @@ def test_one_sample_sent_by_many_at_once_has_one_answer(offices: ThreeOffices, m
 
 
 def test_studies_opened_at_once_share_their_accounts_and_one_is_opened_once(tmp_path: Path) -> None:
-    three = [create_office(tmp_path / role.value, role=role, name=role.value) for role in Role]
+    three = [create_office(tmp_path / role.value, role=role, name=role.value) for role in OfficeRole]
     make_workspace(tmp_path / "workspace", PEOPLE_CARD, people_rows()[1]).close()
     agreed = [sign_all(terms_text(study=f"study: s{turn % 4}"), three, tmp_path) for turn in range(8)]
 

@@ -12,7 +12,7 @@ from threading import Thread
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from discreet.linkage import EnvelopeKind, LinkedKind, Role
+from discreet.linkage import EnvelopeKind, LinkedKind, OfficeRole
 from discreet.linkage.envelopes import MARK, read_header, seal_envelope
 from discreet.linkage.office_network.linked_app import linked_app
 from discreet.linkage.office_network.mailbox import Mailbox
@@ -76,7 +76,7 @@ def deliver(offices: ThreeOffices, registry: RegistryPost, samples: list[bytes],
     for sample in samples:
         mailbox.post(EnvelopeKind.SAMPLE, read_header(sample).request, sample, leaves=moment())
     with listen(linked_app(registry, lambda said: None)) as port, relay(port, alter) as url:
-        Postman(mailbox, Role.REGISTRY, url, lambda said: None).deliver()
+        Postman(mailbox, OfficeRole.REGISTRY, url, lambda said: None).deliver()
     return mailbox
 
 
@@ -152,7 +152,7 @@ def test_what_is_signed_anew_is_refused(offices: ThreeOffices, registry: Registr
     sample = draw(offices, "age < 15")
     start = len(MARK) + 4
     size = int.from_bytes(sample[len(MARK) : start], "big")
-    sealer = offices.signed.agreement.offices[Role.REGISTRY].sealer
+    sealer = offices.signed.agreement.offices[OfficeRole.REGISTRY].sealer
     researcher = offices.researcher.study.office.sign
 
     def sign(body: bytes, key: Ed25519PrivateKey) -> bytes:
@@ -184,7 +184,7 @@ def test_an_answer_for_another_request_or_of_another_is_refused(offices: ThreeOf
         b"{}",
         read_header(answers[0]),
         sign=offices.holder.study.office.sign,
-        seal=offices.signed.agreement.offices[Role.RESEARCHER].sealer,
+        seal=offices.signed.agreement.offices[OfficeRole.RESEARCHER].sealer,
     )
     with listen(linked_app(office, lambda said: None)) as port:
         assert [post(port, "/linked/answers", body)[0] for body in (swapped, own, answers[0])] == [400, 400, 202]

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from discreet.errors import LedgerUnavailable, ParameterInvalid, Refused, RequestConflict, SignatureInvalid, UnknownName
-from discreet.linkage import AskedCount, AskedGroup, DrawnSample, EnvelopeHeader, EnvelopeKind, LinkedKind, Role
+from discreet.linkage import AskedCount, AskedGroup, DrawnSample, EnvelopeHeader, EnvelopeKind, LinkedKind, OfficeRole
 from discreet.linkage.envelopes import MARK, read_header, seal_envelope
 from discreet.linkage.office_network import office_posts
 from discreet.linkage.office_network.couriers import check_url, fetch_answer, send_envelope
@@ -143,7 +143,7 @@ def test_a_sample_from_anybody_but_the_holder_is_refused(offices: ThreeOffices, 
     opened = offices.registry.study.unseal(sample, EnvelopeKind.SAMPLE)
     header = EnvelopeHeader(**{name: getattr(opened.header, name) for name in EnvelopeHeader.__slots__})
     study = offices.researcher.study
-    sealer = study.agreement.offices[Role.REGISTRY].sealer
+    sealer = study.agreement.offices[OfficeRole.REGISTRY].sealer
     # Validly signed, by a party to the agreement, which may not send this kind.
     forged = seal_envelope(opened.body, header, sign=study.office.sign, seal=sealer)
     wrong = ask(offices)
@@ -333,13 +333,13 @@ def test_what_cannot_be_sent_is_kept_and_sent_later(
 ) -> None:
     holder.accept(EnvelopeKind.REQUEST, ask(offices, where="age < 30").envelope)
     assert holder.work()
-    away = Postman(holder.mailbox, Role.REGISTRY, "http://127.0.0.1:9", told.append)
+    away = Postman(holder.mailbox, OfficeRole.REGISTRY, "http://127.0.0.1:9", told.append)
     away.deliver()
     away.deliver()
     assert told == ["The registry cannot be reached. What is for it is kept and sent later."]
     assert len(holder.mailbox.outgoing()) == 1
     with served(registry) as port:
-        Postman(Mailbox(holder.study), Role.REGISTRY, f"http://127.0.0.1:{port}", told.append).deliver()
+        Postman(Mailbox(holder.study), OfficeRole.REGISTRY, f"http://127.0.0.1:{port}", told.append).deliver()
     assert holder.mailbox.outgoing() == []
     assert len(registry.mailbox.waiting(EnvelopeKind.SAMPLE)) == 1
     assert registry.work()
@@ -353,7 +353,7 @@ def test_what_the_other_office_refuses_is_kept_aside(
     mailbox.post(EnvelopeKind.SAMPLE, "cd" * 16, b"not yet", leaves=moment() + timedelta(hours=1))
     mailbox.post(EnvelopeKind.LABELS, "ef" * 16, b"for another", leaves=moment())
     with served(registry) as port:
-        Postman(mailbox, Role.REGISTRY, f"http://127.0.0.1:{port}", told.append).deliver()
+        Postman(mailbox, OfficeRole.REGISTRY, f"http://127.0.0.1:{port}", told.append).deliver()
     assert told == ["The registry did not take a sample (400). It is tried again after a restart."]
     assert mailbox.refused() == ("ab" * 16,)
     assert {item.request for item in mailbox.outgoing()} == {"cd" * 16, "ef" * 16}

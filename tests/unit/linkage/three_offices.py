@@ -11,9 +11,9 @@ from discreet.linkage import (
     Agreement,
     HolderDesk,
     Office,
+    OfficeRole,
     RegistryDesk,
     ResearcherDesk,
-    Role,
     SignedAgreement,
     create_office,
     find_study,
@@ -171,26 +171,30 @@ def open_offices(
         make_workspace(folder / "r" / "workspace", people_card, people),
     )
     (folder / "households.csv").write_text(homes)
-    offices = [create_office(folder / role.value, role=role, name=role.value.title()) for role in Role]
+    offices = [create_office(folder / role.value, role=role, name=role.value.title()) for role in OfficeRole]
     signed = sign_all(terms, offices, folder)
     by_role = {office.role: office for office in offices}
-    open_researcher(by_role[Role.RESEARCHER], signed)
+    open_researcher(by_role[OfficeRole.RESEARCHER], signed)
     _, key = open_registry(
-        by_role[Role.REGISTRY],
+        by_role[OfficeRole.REGISTRY],
         signed,
         workspace=folder / "r" / "workspace",
         unit_map=folder / "households.csv" if mapped else None,
         crosswalk=registry_crosswalk,
     )
     open_holder(
-        by_role[Role.HOLDER], signed, workspace=folder / "h" / "workspace", link_key=key, crosswalk=holder_crosswalk
+        by_role[OfficeRole.HOLDER],
+        signed,
+        workspace=folder / "h" / "workspace",
+        link_key=key,
+        crosswalk=holder_crosswalk,
     )
-    studies = {role: find_study(folder / role.value) for role in Role}
+    studies = {role: find_study(folder / role.value) for role in OfficeRole}
     return ThreeOffices(
         folder,
         signed,
-        ResearcherDesk(studies[Role.RESEARCHER]),
-        HolderDesk(studies[Role.HOLDER], sessions[0]),
-        RegistryDesk(studies[Role.REGISTRY], sessions[1]),
+        ResearcherDesk(studies[OfficeRole.RESEARCHER]),
+        HolderDesk(studies[OfficeRole.HOLDER], sessions[0]),
+        RegistryDesk(studies[OfficeRole.REGISTRY], sessions[1]),
         sessions,
     )

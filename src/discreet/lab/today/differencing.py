@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from discreet.lab.today.controlled_rounding import margin_matrix
 from discreet.lab.today.feasibility import INFEASIBLE, solve_program
-from discreet.lab.today.holdings import Holdings, Person, Published
+from discreet.lab.today.holdings import HeldPerson, Holdings, Published
 from discreet.lab.today.restriction import QueryService, track
 from discreet.tables import Margin
 
@@ -62,7 +62,7 @@ class OutsiderVerdict:
 def deduce(
     everyone: Published,
     without: Published,
-    person: Person,
+    person: HeldPerson,
     *,
     target: int,
     common: _Floats,
@@ -95,7 +95,7 @@ def deduce(
 
 
 def deduce_with_queries(
-    everyone: Holdings, without: Holdings, person: Person, *, target: int, least: int, first: OutsiderVerdict
+    everyone: Holdings, without: Holdings, person: HeldPerson, *, target: int, least: int, first: OutsiderVerdict
 ) -> OutsiderVerdict:
     """The same against a query service that restricts set sizes: what it refuses is asked for by trackers."""
     if first.certainty is Certainty.SURE:
@@ -134,7 +134,7 @@ def weigh_swapping(*, share: float, value: int, common: _Floats, cells: Margin) 
     return lambda margin, change: np.where((change == value) & (value != 0) & (margin == cells), stayed, 0.0)
 
 
-def read_line(margin: Margin, person: Person, target: int) -> tuple[int | slice, ...]:
+def read_line(margin: Margin, person: HeldPerson, target: int) -> tuple[int | slice, ...]:
     """Where a margin tells the target: all places of that key, every other key the person's."""
     return tuple(slice(None) if index == target else person.cell[index] for index in margin)
 
@@ -157,7 +157,7 @@ def conclude(possible: NDArray[np.bool_], evidence: _Floats, common: _Floats, tr
 def _exclude_infeasible(
     everyone: Published,
     without: Published,
-    person: Person,
+    person: HeldPerson,
     target: int,
     possible: NDArray[np.bool_],
     *,

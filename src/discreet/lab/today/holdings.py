@@ -20,7 +20,7 @@ from discreet.errors import ParameterInvalid
 from discreet.guarantees import Guarantee
 from discreet.tables import Layout, Margin, every_margin, keep_keys
 
-__all__ = ["Figures", "Hidden", "Holdings", "Integers", "Person", "Published", "require_whole"]
+__all__ = ["Figures", "HeldPerson", "Hidden", "Holdings", "Integers", "Published", "require_whole"]
 
 Integers = NDArray[np.int64]
 Figures = NDArray[Any]
@@ -42,7 +42,7 @@ def require_whole(value: object, *, parameter: str, least: int, most: int | None
 
 
 @dataclass(frozen=True, slots=True)
-class Person:
+class HeldPerson:
     """Someone in the table: the cell, and what they add to it (1 in a table of counts)."""
 
     cell: tuple[int, ...]
@@ -139,13 +139,15 @@ class Holdings:
         """The exact figures of a margin."""
         return keep_keys(self.figures, margin)
 
-    def draw_person(self, rng: np.random.Generator) -> Person:
+    def draw_person(self, rng: np.random.Generator) -> HeldPerson:
         """Anyone, each person with the same chance."""
         cells, values, people = self.rows()
         row = int(np.searchsorted(np.cumsum(people), rng.integers(self.people), side="right"))
-        return Person(tuple(int(at) for at in np.unravel_index(int(cells[row]), self.layout.sizes)), int(values[row]))
+        return HeldPerson(
+            tuple(int(at) for at in np.unravel_index(int(cells[row]), self.layout.sizes)), int(values[row])
+        )
 
-    def number(self, person: Person, rng: np.random.Generator) -> int:
+    def number(self, person: HeldPerson, rng: np.random.Generator) -> int:
         """The place in the file of someone like that, each of them with the same chance."""
         cells, values, people = self.rows()
         flat = int(np.ravel_multi_index(person.cell, self.layout.sizes))
@@ -165,12 +167,12 @@ class Holdings:
         np.add.at(divided, np.unravel_index(cells, self.layout.sizes)[target], values)
         return divided
 
-    def people_like(self, person: Person, target: int) -> Integers:
+    def people_like(self, person: HeldPerson, target: int) -> Integers:
         """How many people stand at each place of the target key, all other keys the person's."""
         like: Integers = np.moveaxis(self.counts, target, -1)[person.cell[:target] + person.cell[target + 1 :]]
         return like
 
-    def without(self, person: Person) -> Holdings:
+    def without(self, person: HeldPerson) -> Holdings:
         """The same table had this person not been in it."""
         if self.contributions is None:
             counts = self.counts.copy()

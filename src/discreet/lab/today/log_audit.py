@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from discreet.catalogue import say
 from discreet.guarantees import Unproven
 from discreet.lab.today.differencing import OutsiderVerdict, conclude
-from discreet.lab.today.holdings import Figures, Hidden, Holdings, Integers, Person, Published, require_whole
+from discreet.lab.today.holdings import Figures, HeldPerson, Hidden, Holdings, Integers, Published, require_whole
 from discreet.tables import Margin, keep_keys
 
 __all__ = ["LinearAudit", "QueryAuditing"]
@@ -97,7 +97,7 @@ class QueryAuditing:
         )
 
     def attack(
-        self, holdings: Holdings, person: Person, *, target: int, common: Figures, rng: np.random.Generator
+        self, holdings: Holdings, person: HeldPerson, *, target: int, common: Figures, rng: np.random.Generator
     ) -> OutsiderVerdict:
         """The second table is refused wherever it tells the person, so pairs are asked for: the person and another.
 
@@ -121,7 +121,7 @@ class QueryAuditing:
         return conclude(possible, np.zeros(common.size), common, person.cell[target])
 
     def _open_log(
-        self, holdings: Holdings, person: Person, *, target: int, rng: np.random.Generator
+        self, holdings: Holdings, person: HeldPerson, *, target: int, rng: np.random.Generator
     ) -> tuple[Integers, LinearAudit]:
         """The person and others drawn at random; a log that holds the lines in which they stand."""
         number = holdings.number(person, rng)

@@ -15,7 +15,7 @@ import numpy as np
 from discreet.catalogue import say
 from discreet.guarantees import Unproven
 from discreet.lab.today.differencing import OutsiderVerdict, conclude, deduce
-from discreet.lab.today.holdings import Figures, Hidden, Holdings, Integers, Person, Published, require_whole
+from discreet.lab.today.holdings import Figures, HeldPerson, Hidden, Holdings, Integers, Published, require_whole
 from discreet.tables import Margin, keep_keys
 
 __all__ = ["OverlapControl", "OverlapService"]
@@ -61,7 +61,7 @@ class OverlapControl:
         )
 
     def attack(
-        self, holdings: Holdings, person: Person, *, target: int, common: Figures, rng: np.random.Generator
+        self, holdings: Holdings, person: HeldPerson, *, target: int, common: Figures, rng: np.random.Generator
     ) -> OutsiderVerdict:
         """One user's grid of queries; where too few people can be named, the two tables under two users' names."""
         found = self._cross(holdings, person, target=target, rng=rng)
@@ -70,7 +70,7 @@ class OverlapControl:
         first, second = self.apply(holdings), self.apply(holdings.without(person))
         return deduce(first, second, person, target=target, common=common, nonnegative=holdings.nonnegative)
 
-    def _cross(self, holdings: Holdings, person: Person, *, target: int, rng: np.random.Generator) -> Hidden | None:
+    def _cross(self, holdings: Holdings, person: HeldPerson, *, target: int, rng: np.random.Generator) -> Hidden | None:
         """The places that the grid allows; None where the grid is refused or too large.
 
         Others stand in k rows of k − 1. Each row is asked for together with the person, each column alone: the rows

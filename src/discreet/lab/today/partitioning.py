@@ -15,7 +15,7 @@ import numpy as np
 from discreet.catalogue import say
 from discreet.guarantees import Unproven
 from discreet.lab.today.differencing import OutsiderVerdict, conclude
-from discreet.lab.today.holdings import Figures, Hidden, Holdings, Integers, Person, Published, require_whole
+from discreet.lab.today.holdings import Figures, HeldPerson, Hidden, Holdings, Integers, Published, require_whole
 from discreet.tables import Margin
 
 __all__ = ["Partitioning"]
@@ -102,7 +102,7 @@ class Partitioning:
         return refused
 
     def attack(
-        self, holdings: Holdings, person: Person, *, target: int, common: Figures, rng: np.random.Generator
+        self, holdings: Holdings, person: HeldPerson, *, target: int, common: Figures, rng: np.random.Generator
     ) -> OutsiderVerdict:
         """A query that leaves one person out is refused, so two editions are compared, each with its own groups.
 

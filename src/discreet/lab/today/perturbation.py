@@ -17,7 +17,7 @@ import numpy as np
 from discreet.catalogue import say
 from discreet.errors import ParameterInvalid
 from discreet.guarantees import Unproven
-from discreet.lab.today.holdings import Holdings, Integers, Person, Published, require_whole
+from discreet.lab.today.holdings import HeldPerson, Holdings, Integers, Published, require_whole
 from discreet.tables import keep_keys
 
 __all__ = ["FixedPerturbation"]
@@ -93,12 +93,12 @@ class FixedPerturbation:
         arrived = rng.multinomial(moved.sum(axis=self.perturbed), np.full(size, 1 / size))
         return np.asarray(holdings.counts - moved + np.moveaxis(arrived, -1, self.perturbed), dtype=np.int64)
 
-    def perturb_person(self, holdings: Holdings, person: Person, *, rng: np.random.Generator) -> Person:
+    def perturb_person(self, holdings: Holdings, person: HeldPerson, *, rng: np.random.Generator) -> HeldPerson:
         """The person's record as it stands in the changed file."""
         if holdings.magnitude:
             factor = 1 + self.spread * float(rng.uniform(-1, 1))
-            return Person(person.cell, round(person.value * factor))
+            return HeldPerson(person.cell, round(person.value * factor))
         if rng.random() >= self.share:
             return person
         index = int(rng.integers(holdings.layout.sizes[self.perturbed]))
-        return Person((*person.cell[: self.perturbed], index, *person.cell[self.perturbed + 1 :]), person.value)
+        return HeldPerson((*person.cell[: self.perturbed], index, *person.cell[self.perturbed + 1 :]), person.value)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from discreet.catalogue import say
 from discreet.guarantees import ApproxDP, Guarantee, Neighbours, PureDP, text
 from discreet.lab.today.differencing import OutsiderVerdict, conclude, read_line
-from discreet.lab.today.holdings import Figures, Holdings, Person, Published
+from discreet.lab.today.holdings import Figures, HeldPerson, Holdings, Published
 from discreet.tables import Margin, keep_keys
 
 __all__ = ["Draw", "PrivateRelease", "Seen", "deduce_private", "publish_private", "success_ceiling"]
@@ -73,7 +73,9 @@ def publish_private(release: PrivateRelease, holdings: Holdings) -> Published:
     )
 
 
-def deduce_private(everyone: Draw, without: Draw, person: Person, *, target: int, common: _Floats) -> OutsiderVerdict:
+def deduce_private(
+    everyone: Draw, without: Draw, person: HeldPerson, *, target: int, common: _Floats
+) -> OutsiderVerdict:
     """The place that the changes between two releases make likeliest. Noise excludes none, so nothing is sure.
 
     Margins without the target change alike wherever the person is, and say nothing.

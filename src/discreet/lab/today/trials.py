@@ -25,7 +25,7 @@ from discreet.lab.today.differencing import (
     weigh_rounding,
     weigh_swapping,
 )
-from discreet.lab.today.holdings import Holdings, Person, Published
+from discreet.lab.today.holdings import HeldPerson, Holdings, Published
 from discreet.lab.today.log_audit import QueryAuditing
 from discreet.lab.today.overlap import OverlapControl
 from discreet.lab.today.partitioning import Partitioning
@@ -96,7 +96,7 @@ def attack(
     if not holdings.people:
         return None
     until, done, sure, right = monotonic() + seconds, 0, 0, 0
-    known: dict[Person, OutsiderVerdict | None] = {}
+    known: dict[HeldPerson, OutsiderVerdict | None] = {}
     while done < trials and (done == 0 or monotonic() <= until):
         person = holdings.draw_person(rng)
         if person not in known or draws(method) or isinstance(method, QueryAuditing):
@@ -115,7 +115,7 @@ def attack(
 def attack_once(
     method: TodayMethod | PrivateRelease,
     holdings: Holdings,
-    person: Person,
+    person: HeldPerson,
     *,
     target: int,
     rng: np.random.Generator | None = None,
@@ -163,7 +163,7 @@ def base_rate(holdings: Holdings, target: int) -> float:
 def _attack_swapped(
     method: RecordSwapping,
     holdings: Holdings,
-    person: Person,
+    person: HeldPerson,
     *,
     target: int,
     common: NDArray[np.float64],
@@ -186,7 +186,7 @@ def _attack_swapped(
 def _attack_perturbed(
     method: FixedPerturbation,
     holdings: Holdings,
-    person: Person,
+    person: HeldPerson,
     *,
     target: int,
     common: NDArray[np.float64],

@@ -18,7 +18,7 @@ from discreet.guarantees import text
 from discreet.ledger import canonical_json
 from discreet.linkage.agreements.agreement_schema import GROUPS, MOST_ANSWERED
 from discreet.linkage.agreements.office_keys import PublicOffice
-from discreet.linkage.envelopes import Role
+from discreet.linkage.envelopes import OfficeRole
 from discreet.linkage.tariff import LinkedKind, Tariff
 from discreet.results import Labels
 
@@ -240,13 +240,13 @@ class Agreement:
     """Terms and offices together. `digest` names it; signatures are over its bytes."""
 
     terms: AgreementTerms
-    offices: Mapping[Role, PublicOffice]
+    offices: Mapping[OfficeRole, PublicOffice]
 
     def to_content(self) -> dict[str, Any]:
         return {
             "format": AGREEMENT_FORMAT,
             "terms": self.terms.to_content(),
-            "offices": {role.value: self.offices[role].to_content() for role in Role},
+            "offices": {role.value: self.offices[role].to_content() for role in OfficeRole},
         }
 
     @classmethod
@@ -254,8 +254,8 @@ class Agreement:
         """ValueError and its like for what is none."""
         if content.keys() != {"format", "terms", "offices"} or content["format"] != AGREEMENT_FORMAT:
             raise ValueError("not an agreement")
-        offices = {Role(role): PublicOffice.from_content(item) for role, item in content["offices"].items()}
-        if offices.keys() != set(Role) or any(office.role is not role for role, office in offices.items()):
+        offices = {OfficeRole(role): PublicOffice.from_content(item) for role, item in content["offices"].items()}
+        if offices.keys() != set(OfficeRole) or any(office.role is not role for role, office in offices.items()):
             raise ValueError("an agreement has one office of each role")
         return cls(AgreementTerms.from_content(content["terms"]), offices)
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from discreet.catalogue import Phrase, say
 from discreet.errors import ExtraMissing, ParameterInvalid, PathInvalid, Refused
 from discreet.files import write_whole
-from discreet.linkage.envelopes import Role
+from discreet.linkage.envelopes import OfficeRole
 from discreet.paths import AnyPath, as_path, open_regular, read_regular, tell_reason
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ _LONGEST_FILE: Final = 10_000
 class PublicOffice:
     """What the others know of an office: its role, its name and its two public keys, in hexadecimal digits."""
 
-    role: Role
+    role: OfficeRole
     name: str
     sign: str
     seal: str
@@ -53,7 +53,7 @@ class PublicOffice:
             raise ValueError("a name is short printable text")
         if not all(isinstance(key, str) and _HEX_KEY.fullmatch(key) for key in keys):
             raise ValueError("a key is 64 hexadecimal digits")
-        return cls(Role(content["role"]), name, *keys)
+        return cls(OfficeRole(content["role"]), name, *keys)
 
     def to_content(self) -> dict[str, str]:
         return {"role": self.role.value, "name": self.name, "sign": self.sign, "seal": self.seal}
@@ -81,11 +81,11 @@ class Office:
     seal: X25519PrivateKey
 
     @property
-    def role(self) -> Role:
+    def role(self) -> OfficeRole:
         return self.public.role
 
 
-def create_office(folder: AnyPath, *, role: Role, name: str) -> Office:
+def create_office(folder: AnyPath, *, role: OfficeRole, name: str) -> Office:
     """A new office in an absent or empty folder, with new keys."""
     folder = as_path(folder, "folder")
     if not 1 <= len(name.strip()) <= _LONGEST_NAME or not name.isprintable():

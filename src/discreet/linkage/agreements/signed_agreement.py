@@ -15,7 +15,7 @@ from discreet.files import replace_file
 from discreet.linkage.agreements.agreement import Agreement
 from discreet.linkage.agreements.agreement_reader import require_writable
 from discreet.linkage.agreements.office_keys import Office
-from discreet.linkage.envelopes import MARK, Role, tell_role
+from discreet.linkage.envelopes import MARK, OfficeRole, tell_role
 from discreet.paths import AnyPath, as_path, open_regular
 
 __all__ = ["SignedAgreement", "read_agreement", "write_agreement"]
@@ -23,9 +23,9 @@ __all__ = ["SignedAgreement", "read_agreement", "write_agreement"]
 _SIZE_LIMIT: Final = 4_000_000
 _SIGNATURE: Final = re.compile(r"[0-9a-f]{128}")
 _SIGNERS: Final = {
-    Role.RESEARCHER: Phrase("the researcher"),
-    Role.HOLDER: Phrase("the holder"),
-    Role.REGISTRY: Phrase("the registry"),
+    OfficeRole.RESEARCHER: Phrase("the researcher"),
+    OfficeRole.HOLDER: Phrase("the holder"),
+    OfficeRole.REGISTRY: Phrase("the registry"),
 }
 _UNREADABLE: Final = (
     ValueError, KeyError, TypeError, AttributeError, ArithmeticError, RecursionError, CardFault, ParameterInvalid,
@@ -38,12 +38,12 @@ class SignedAgreement:
     """An agreement with the signatures it has; each of them holds."""
 
     agreement: Agreement
-    signatures: Mapping[Role, str]
+    signatures: Mapping[OfficeRole, str]
 
     @property
-    def missing(self) -> tuple[Role, ...]:
+    def missing(self) -> tuple[OfficeRole, ...]:
         """Who has not signed yet."""
-        return tuple(role for role in Role if role not in self.signatures)
+        return tuple(role for role in OfficeRole if role not in self.signatures)
 
     def sign(self, office: Office) -> SignedAgreement:
         """With the signature of one of its offices."""
@@ -87,7 +87,7 @@ def read_agreement(path: AnyPath) -> SignedAgreement:
             raise ValueError("not an agreement")
         agreement = Agreement.from_content(found["agreement"])
         require_writable(agreement.terms)
-        signatures = {Role(role): value for role, value in found["signatures"].items()}
+        signatures = {OfficeRole(role): value for role, value in found["signatures"].items()}
         if not all(isinstance(value, str) and _SIGNATURE.fullmatch(value) for value in signatures.values()):
             raise ValueError("not a signature")
     except _UNREADABLE:
@@ -104,12 +104,12 @@ def write_agreement(signed: SignedAgreement, path: AnyPath) -> None:
     """Write the file, whole or not at all."""
     content = {
         "agreement": signed.agreement.to_content(),
-        "signatures": {role.value: signed.signatures[role] for role in Role if role in signed.signatures},
+        "signatures": {role.value: signed.signatures[role] for role in OfficeRole if role in signed.signatures},
     }
     replace_file(as_path(path, "agreement"), json.dumps(content, indent=1, ensure_ascii=False) + "\n")
 
 
-def _verify(agreement: Agreement, role: Role, value: str, *, file: str) -> None:
+def _verify(agreement: Agreement, role: OfficeRole, value: str, *, file: str) -> None:
     from cryptography.exceptions import InvalidSignature
 
     try:

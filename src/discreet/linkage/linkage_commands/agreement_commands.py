@@ -28,7 +28,7 @@ from discreet.linkage.linkage_commands.linked_options import (
 if TYPE_CHECKING:
     from discreet.linkage.agreements.agreement import Agreement
     from discreet.linkage.agreements.signed_agreement import SignedAgreement
-    from discreet.linkage.envelopes import Role
+    from discreet.linkage.envelopes import OfficeRole
 
 __all__ = ["register"]
 
@@ -75,15 +75,15 @@ def linked_keys(
     """Make an office: a folder with its keys. The file office.json in it is for the other two."""
     from discreet.errors import ParameterInvalid
     from discreet.linkage.agreements.office_keys import create_office
-    from discreet.linkage.envelopes import Role, tell_role
+    from discreet.linkage.envelopes import OfficeRole, tell_role
 
-    if role not in tuple(Role):
-        raise ParameterInvalid(parameter="role", rule=say("must be {roles}", roles=", ".join(Role)), given=role)
-    create_office(folder, role=Role(role), name=name)
+    if role not in tuple(OfficeRole):
+        raise ParameterInvalid(parameter="role", rule=say("must be {roles}", roles=", ".join(OfficeRole)), given=role)
+    create_office(folder, role=OfficeRole(role), name=name)
     typer.echo(
         say(
             "Made the {role} '{name}' in '{folder}'. Keep the folder closed; give '{file}' away.",
-            role=tell_role(Role(role)),
+            role=tell_role(OfficeRole(role)),
             name=name,
             folder=folder,
             file=folder / "office.json",
@@ -106,10 +106,10 @@ def linked_agree(
     from discreet.linkage.agreements.agreement_reader import read_terms
     from discreet.linkage.agreements.office_keys import read_public_office
     from discreet.linkage.agreements.signed_agreement import SignedAgreement, write_agreement
-    from discreet.linkage.envelopes import Role, tell_role
+    from discreet.linkage.envelopes import OfficeRole, tell_role
 
     found = [read_public_office(path) for path in offices]
-    if sorted(office.role for office in found) != sorted(Role):
+    if sorted(office.role for office in found) != sorted(OfficeRole):
         roles = ", ".join(tell_role(office.role) for office in found) or say("none")
         raise UsageError(
             say("an agreement has one researcher, one holder and one registry; received {roles}.", roles=roles)
@@ -171,17 +171,17 @@ def linked_open(
     """
     from discreet.linkage.agreements.office_keys import open_office
     from discreet.linkage.agreements.signed_agreement import read_agreement
-    from discreet.linkage.envelopes import Role
+    from discreet.linkage.envelopes import OfficeRole
 
     signed, here = read_agreement(agreement), open_office(office)
     given = {"--map": unit_map, "--crosswalk": crosswalk, "--link-key": link_key, "--out": out}
     _require_fit(here.role, {name for name, path in given.items() if path is not None})
     facts: dict[str, object] = {"study": signed.agreement.terms.study, "agreement": signed.agreement.digest}
-    if here.role is Role.RESEARCHER:
+    if here.role is OfficeRole.RESEARCHER:
         from discreet.linkage.offices.researcher_desk import open_researcher
 
         open_researcher(here, signed)
-    elif here.role is Role.HOLDER:
+    elif here.role is OfficeRole.HOLDER:
         from discreet.guarantees import text
         from discreet.linkage.offices.holder_desk import holder_loss, open_holder
         from discreet.workspace import find_workspace
@@ -230,7 +230,7 @@ def _open_registry(
     return {"reserved": {item.name: {"epsilon": each} for item in terms.properties}, "link_key": str(out)}
 
 
-def _require_fit(role: "Role", given: set[str]) -> None:
+def _require_fit(role: "OfficeRole", given: set[str]) -> None:
     """Options belong to roles; what is missing is said before anything is made."""
     from discreet.errors import UsageError
     from discreet.linkage.envelopes import tell_role
@@ -291,7 +291,7 @@ def _show(agreement: "Agreement") -> None:
     )
 
 
-def _show_opened(facts: dict[str, object], role: "Role") -> None:
+def _show_opened(facts: dict[str, object], role: "OfficeRole") -> None:
     from discreet.linkage.envelopes import tell_role
 
     reserved = facts.get("reserved")

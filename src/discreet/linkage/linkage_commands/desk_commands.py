@@ -73,12 +73,12 @@ def linked_ask(
     """Ask how many of the people who meet criteria have a property. What it costs is shown; nothing is charged yet."""
     from fractions import Fraction
 
-    from discreet.linkage.envelopes import Role
+    from discreet.linkage.envelopes import OfficeRole
     from discreet.linkage.offices.researcher_desk import ResearcherDesk
     from discreet.noise import laplace_half_width
 
     require_new(out)
-    desk = ResearcherDesk(find_study_of(office, study, Role.RESEARCHER))
+    desk = ResearcherDesk(find_study_of(office, study, OfficeRole.RESEARCHER))
     whole, groups = _groups(group or [], rate or [])
     asked = desk.ask(property=property, kind=_kind(kind), scale=scale, where=where, groups=groups, rate=whole)
     write_envelope(out, asked.envelope)
@@ -130,11 +130,11 @@ def linked_draw(
 ) -> None:
     """Look at the criteria of a request, approve them, and draw the sample: pseudonyms, sealed to the registry."""
     from discreet.errors import UsageError
-    from discreet.linkage.envelopes import EnvelopeKind, Role
+    from discreet.linkage.envelopes import EnvelopeKind, OfficeRole
     from discreet.linkage.offices.holder_desk import HolderDesk
 
     require_new(out, labels)
-    found = find_study_of(office, study, Role.HOLDER)
+    found = find_study_of(office, study, OfficeRole.HOLDER)
     if out is None and (labels is not None or Path(request).exists()):
         raise UsageError(say("name a file for the sample with --out."))
     if out is None:
@@ -179,11 +179,11 @@ def linked_count(
     output: FormatOption = Format.TABLE,
 ) -> None:
     """Count a property in a sample, charge each person's account, and seal the noisy answer to the researcher."""
-    from discreet.linkage.envelopes import Role
+    from discreet.linkage.envelopes import OfficeRole
     from discreet.linkage.offices.registry_desk import RegistryDesk
 
     require_new(out)
-    found = find_study_of(office, study, Role.REGISTRY)
+    found = find_study_of(office, study, OfficeRole.REGISTRY)
     data = read_envelope(sample, found.agreement)
     with found.open_session() as session:
         counted = RegistryDesk(found, session).count(data)

@@ -11,7 +11,7 @@ from discreet.paths import tell_reason
 
 if TYPE_CHECKING:
     from discreet.linkage.agreements.agreement import Agreement
-    from discreet.linkage.envelopes import Role
+    from discreet.linkage.envelopes import OfficeRole
     from discreet.linkage.offices.office_studies import Study
 
 __all__ = ["OfficeOption", "StudyOption", "find_study_of", "read_envelope", "require_new", "write_envelope"]
@@ -28,7 +28,7 @@ _ENTRY: Final = 17
 _AROUND: Final = 1_000_000
 
 
-def find_study_of(office: Path, name: str | None, role: "Role") -> "Study":
+def find_study_of(office: Path, name: str | None, role: "OfficeRole") -> "Study":
     """The study in an office's folder, where it is an office of this role."""
     from discreet.errors import UsageError
     from discreet.linkage.envelopes import tell_role

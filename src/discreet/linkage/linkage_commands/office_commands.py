@@ -175,7 +175,7 @@ def _open(study: "Study", opened: ExitStack) -> "Session | None":
 
 
 def _look(study: "Study", session: "Session | None", *, custodian: bool) -> "OfficeStatus":
-    from discreet.linkage.envelopes import Role
+    from discreet.linkage.envelopes import OfficeRole
     from discreet.linkage.offices.holder_desk import HolderDesk
     from discreet.linkage.offices.holder_status import look_at_holder
     from discreet.linkage.offices.registry_desk import RegistryDesk
@@ -184,19 +184,19 @@ def _look(study: "Study", session: "Session | None", *, custodian: bool) -> "Off
 
     if session is None:
         return look_at_researcher(study)
-    if study.role is Role.HOLDER:
+    if study.role is OfficeRole.HOLDER:
         return look_at_holder(HolderDesk(study, session), custodian=custodian)
     return look_at_registry(RegistryDesk(study, session), custodian=custodian)
 
 
 def _write_off(study: "Study", session: "Session | None", *, tell: bool) -> "dict[str, WrittenOff]":
     from discreet.errors import UsageError
-    from discreet.linkage.envelopes import Role
+    from discreet.linkage.envelopes import OfficeRole
     from discreet.linkage.office_pages.check_words import tell_write_off
     from discreet.linkage.offices.office_checks import write_off_accounts
     from discreet.linkage.offices.registry_desk import RegistryDesk
 
-    if session is None or study.role is not Role.REGISTRY:
+    if session is None or study.role is not OfficeRole.REGISTRY:
         raise UsageError(say("only a registry has accounts to write off."))
     desk, done = RegistryDesk(study, session), {}
     for asked in study.agreement.terms.properties:

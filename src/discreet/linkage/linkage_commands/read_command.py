@@ -56,14 +56,14 @@ def linked_read(
     Nothing is charged, and reading it again shows the same.
     """
     from discreet.cli import choose_format, deliver
-    from discreet.linkage.envelopes import Role
+    from discreet.linkage.envelopes import OfficeRole
     from discreet.linkage.linked_release import publish_answer
     from discreet.linkage.offices.researcher_desk import ResearcherDesk
     from discreet.present import check_output
 
     chosen = choose_format(output, out)
     check_output(out, format=chosen)
-    found = find_study_of(office, study, Role.RESEARCHER)
+    found = find_study_of(office, study, OfficeRole.RESEARCHER)
     release = publish_answer(
         found.agreement,
         _read(ResearcherDesk(found), answer, labels, url),

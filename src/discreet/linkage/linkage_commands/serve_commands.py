@@ -10,7 +10,7 @@ from discreet.cli import CommandGroup, UnusedWorkspace, show_note
 from discreet.linkage.linkage_commands.linked_options import OfficeOption, StudyOption
 
 if TYPE_CHECKING:
-    from discreet.linkage.envelopes import Role
+    from discreet.linkage.envelopes import OfficeRole
 
 __all__ = ["register"]
 
@@ -51,7 +51,7 @@ def linked_serve(
 
     What was received is kept, and a restart goes on with it. Answers leave at times fixed by when a request was made.
     """
-    from discreet.linkage.envelopes import Role, tell_role
+    from discreet.linkage.envelopes import OfficeRole, tell_role
     from discreet.linkage.office_network.couriers import check_url
     from discreet.linkage.office_network.linked_server import open_listener, serve_study
     from discreet.linkage.offices.office_studies import find_study
@@ -59,7 +59,7 @@ def linked_serve(
     found = find_study(office, study)
     given = {"--approve": approve, "--to-registry": to_registry, "--to-researcher": to_researcher}
     _require_fit(found.role, role, {name for name, value in given.items() if value})
-    named = {Role.REGISTRY: to_registry, Role.RESEARCHER: to_researcher}
+    named = {OfficeRole.REGISTRY: to_registry, OfficeRole.RESEARCHER: to_researcher}
     addresses = {to: check_url(url, f"to-{to}") for to, url in named.items() if url is not None}
     with open_listener(host, port, beyond=behind_proxy) as listener:
         name, number = listener.getsockname()[:2]
@@ -100,7 +100,7 @@ def linked_send(
     typer.echo(say("Sent. The other office has it."))
 
 
-def _require_fit(own: "Role", role: str | None, given: set[str]) -> None:
+def _require_fit(own: "OfficeRole", role: str | None, given: set[str]) -> None:
     from discreet.errors import UsageError
     from discreet.linkage.envelopes import tell_role
 

@@ -16,7 +16,7 @@ from starlette.types import ASGIApp
 
 from discreet.catalogue import say
 from discreet.errors import RequestConflict, SignatureInvalid
-from discreet.linkage.envelopes import EnvelopeKind, Role
+from discreet.linkage.envelopes import EnvelopeKind, OfficeRole
 from discreet.linkage.office_network.couriers import PATHS
 from discreet.linkage.office_network.office_posts import OfficePost
 from discreet.paths import read_regular
@@ -44,7 +44,7 @@ def linked_app(post: OfficePost, tell: Callable[[str], None]) -> ASGIApp:
 
     routes = [Route("/health", health), Route("/linked/agreement", tell_agreement)]
     routes += [Route(PATHS[kind], partial(_take, post, kind), methods=["POST"]) for kind in post.takes]
-    if post.study.role is Role.REGISTRY:
+    if post.study.role is OfficeRole.REGISTRY:
         routes.append(Route("/linked/answers/{request}", partial(_answer, post)))
     handlers: dict[type[Exception], Callable[[Request, Exception], Awaitable[Response]]] = {
         HTTPException: _refused,

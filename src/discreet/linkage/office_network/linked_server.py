@@ -13,7 +13,7 @@ from typing import Final
 
 from discreet.catalogue import Phrase, say
 from discreet.errors import ExtraMissing, ParameterInvalid, UsageError
-from discreet.linkage.envelopes import Role
+from discreet.linkage.envelopes import OfficeRole
 from discreet.linkage.office_network.mailbox import Mailbox
 from discreet.linkage.office_network.office_posts import HolderPost, OfficePost, RegistryPost, ResearcherPost
 from discreet.linkage.office_network.postman import postmen
@@ -40,13 +40,16 @@ def serve_study(
     study: Study,
     *,
     listener: socket.socket,
-    addresses: Mapping[Role, str],
+    addresses: Mapping[OfficeRole, str],
     approved: bool = False,
     announce: Callable[[], None],
     tell: Callable[[str], None],
 ) -> None:
     """Serve one study until SIGTERM or SIGINT. What was accepted is on the disk, and a restart goes on with it."""
-    with Mailbox(study).hold(), _opened(study, tell, approved=approved, pushes=Role.RESEARCHER in addresses) as post:
+    with (
+        Mailbox(study).hold(),
+        _opened(study, tell, approved=approved, pushes=OfficeRole.RESEARCHER in addresses) as post,
+    ):
         stop = Event()
         post.mailbox.retry()
         threads = [make_thread(_work, post, stop)]
@@ -118,11 +121,11 @@ class _LinkedServer(uvicorn.Server):
 
 @contextmanager
 def _opened(study: Study, tell: Callable[[str], None], *, approved: bool, pushes: bool) -> Iterator[OfficePost]:
-    if study.role is Role.RESEARCHER:
+    if study.role is OfficeRole.RESEARCHER:
         yield ResearcherPost(study, tell)
         return
     with study.open_session() as session:
-        if study.role is Role.HOLDER:
+        if study.role is OfficeRole.HOLDER:
             yield HolderPost(study, tell, desk=HolderDesk(study, session), approved=approved)
         else:
             desk = RegistryDesk(study, session)

@@ -21,7 +21,7 @@ from typing import Any, Final
 from discreet.catalogue import Phrase, say
 from discreet.errors import Refused, RequestConflict, UnknownName
 from discreet.files import locked, sync, write_whole
-from discreet.linkage.envelopes import EnvelopeKind, Role, refuse_envelope
+from discreet.linkage.envelopes import EnvelopeKind, OfficeRole, refuse_envelope
 from discreet.linkage.offices.office_studies import Study
 from discreet.paths import read_regular
 
@@ -175,7 +175,7 @@ class Mailbox:
 
     def _digest(self, body: bytes) -> str:
         """Of what an envelope holds: sealed again it is the same. Nobody without the key can try guesses on it."""
-        key = b"" if self.study.role is Role.RESEARCHER else self.study.secret("link")
+        key = b"" if self.study.role is OfficeRole.RESEARCHER else self.study.secret("link")
         return hmac.digest(key, b"received\n" + body, hashlib.sha256).hex()
 
 

@@ -8,7 +8,7 @@ from threading import Event
 from typing import Final
 
 from discreet.catalogue import say
-from discreet.linkage.envelopes import ROUTES, Role, tell_kind, tell_role
+from discreet.linkage.envelopes import ROUTES, OfficeRole, tell_kind, tell_role
 from discreet.linkage.office_network.couriers import post_envelope
 from discreet.linkage.office_network.mailbox import Mailbox
 from discreet.linkage.offices.office_studies import moment
@@ -25,7 +25,7 @@ _NEVER: Final = frozenset({400, 409, 413, 415})
 class Postman:
     """For one receiver. What cannot be sent is tried again later and later; a restart goes on with what is left."""
 
-    def __init__(self, mailbox: Mailbox, role: Role, url: str, tell: Callable[[str], None]) -> None:
+    def __init__(self, mailbox: Mailbox, role: OfficeRole, url: str, tell: Callable[[str], None]) -> None:
         self._mailbox = mailbox
         self._role = role
         self._url = url
@@ -79,5 +79,5 @@ class Postman:
         return min(_LOOKS, max((first - moment()).total_seconds(), 0.02))
 
 
-def postmen(mailbox: Mailbox, addresses: Mapping[Role, str], tell: Callable[[str], None]) -> list[Postman]:
+def postmen(mailbox: Mailbox, addresses: Mapping[OfficeRole, str], tell: Callable[[str], None]) -> list[Postman]:
     return [Postman(mailbox, role, url, tell) for role, url in addresses.items()]

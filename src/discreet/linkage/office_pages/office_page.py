@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from discreet.catalogue import Phrase, say, speaking
-from discreet.linkage.envelopes import Role, tell_role
+from discreet.linkage.envelopes import OfficeRole, tell_role
 from discreet.linkage.office_pages.holder_words import tell_holder
 from discreet.linkage.office_pages.office_words import OfficeReport, OfficeSection, OfficeTable
 from discreet.linkage.office_pages.registry_words import tell_registry
@@ -50,8 +50,10 @@ def _tell(status: OfficeStatus) -> tuple[str, Iterator[OfficeSection]]:
     raise TypeError("an office is a researcher's, a holder's or a registry's")
 
 
-def _role_of(status: OfficeStatus) -> Role:
-    return {ResearcherStatus: Role.RESEARCHER, HolderStatus: Role.HOLDER}.get(type(status), Role.REGISTRY)
+def _role_of(status: OfficeStatus) -> OfficeRole:
+    return {ResearcherStatus: OfficeRole.RESEARCHER, HolderStatus: OfficeRole.HOLDER}.get(
+        type(status), OfficeRole.REGISTRY
+    )
 
 
 def write_office_page(report: OfficeReport) -> str:

@@ -16,7 +16,7 @@ from discreet.guarantees import text
 from discreet.ledger import Balance
 from discreet.linkage.agreements.agreement import AgreementTerms
 from discreet.linkage.agreements.agreement_schema import GROUPS
-from discreet.linkage.envelopes import Role
+from discreet.linkage.envelopes import OfficeRole
 from discreet.linkage.offices.office_status import OfficeStatus
 from discreet.linkage.tariff import LinkedKind
 from discreet.present import Drawn, tell_number
@@ -134,9 +134,9 @@ def tell_terms(status: OfficeStatus) -> OfficeSection:
     titles = [item.title.text(language()) for item in terms.properties]
     until = terms.expires.isoformat()
     pairs = (
-        (say("who asks"), offices[Role.RESEARCHER].name),
-        (say("who draws"), offices[Role.HOLDER].name),
-        (say("who counts"), offices[Role.REGISTRY].name),
+        (say("who asks"), offices[OfficeRole.RESEARCHER].name),
+        (say("who draws"), offices[OfficeRole.HOLDER].name),
+        (say("who counts"), offices[OfficeRole.REGISTRY].name),
         (say("what may be counted"), say("; ").join(titles)),
         (say("in which way"), say_list([tell_kind(kind) for kind in terms.kinds])),
         (say("scales of noise"), ", ".join(tell_amount(scale) for scale in terms.scales)),

@@ -11,7 +11,7 @@ from discreet.errors import Refused
 from discreet.guarantees import PureDP, text
 from discreet.ledger import WRITE_OFF, LinkedUse
 from discreet.linkage.agreements.agreement import LinkedProperty
-from discreet.linkage.envelopes import Role
+from discreet.linkage.envelopes import OfficeRole
 from discreet.linkage.offices.account_book import AccountBook, WrittenOff
 from discreet.linkage.offices.holder_desk import holder_loss, reservation_of
 from discreet.linkage.offices.office_studies import Study
@@ -59,7 +59,7 @@ def check_office(study: Study, session: Session | None) -> Iterator[OfficeFindin
         return
     chain = session.verify()
     yield OfficeFinding("chain", figures=(("events", chain.events), ("answers", chain.answers)))
-    if study.role is Role.HOLDER:
+    if study.role is OfficeRole.HOLDER:
         card = session.workspace.dataset(study.agreement.terms.holder.dataset).card
         loss = holder_loss(study.agreement.terms, card)
         yield _reservation(study, session, card.population, reservation_of(study.agreement), loss)

@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from discreet.catalogue import say
 from discreet.errors import ParameterInvalid, UsageError
-from discreet.linkage.envelopes import Role
+from discreet.linkage.envelopes import OfficeRole
 from discreet.linkage.offices.holder_desk import holder_loss, reservation_of
 from discreet.linkage.offices.office_studies import Study
 from discreet.linkage.offices.registry_desk import RegistryDesk, registry_loss
@@ -38,7 +38,7 @@ def list_reservations(study: Study, session: Session | None) -> tuple[OfficeRese
             say("a researcher reserves nothing and closes nothing. The registry or the holder closes a study.")
         )
     terms = study.agreement.terms
-    if study.role is Role.HOLDER:
+    if study.role is OfficeRole.HOLDER:
         card = session.workspace.dataset(terms.holder.dataset).card
         reserved = holder_loss(terms, card).epsilon
         return (OfficeReservation(study.name, card.population, reservation_of(study.agreement), reserved),)

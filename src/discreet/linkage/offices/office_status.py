@@ -11,7 +11,7 @@ from typing import Any
 from discreet.guarantees import text
 from discreet.ledger import Balance
 from discreet.linkage.agreements.agreement import Agreement, AgreementTerms
-from discreet.linkage.envelopes import Role
+from discreet.linkage.envelopes import OfficeRole
 from discreet.linkage.offices.office_studies import Study, moment
 
 __all__ = ["GroupFacts", "OfficeStatus", "common_facts", "list_budget", "list_groups", "read_groups"]
@@ -37,7 +37,7 @@ class OfficeStatus:
         return {
             "study": terms.study,
             "agreement": self.agreement.digest,
-            "offices": {role.value: self.agreement.offices[role].name for role in Role},
+            "offices": {role.value: self.agreement.offices[role].name for role in OfficeRole},
             "expires": terms.expires.isoformat(),
             "ended": self.ended,
             "epsilon": text(terms.tariff.epsilon),

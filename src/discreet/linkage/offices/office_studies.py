@@ -30,8 +30,8 @@ from discreet.linkage.envelopes import (
     ROUTES,
     EnvelopeHeader,
     EnvelopeKind,
+    OfficeRole,
     OpenedEnvelope,
-    Role,
     open_envelope,
     refuse_envelope,
     seal_envelope,
@@ -56,7 +56,7 @@ class Study:
     workspace: Path | None = None
 
     @property
-    def role(self) -> Role:
+    def role(self) -> OfficeRole:
         return self.office.role
 
     @property

@@ -15,7 +15,7 @@ from discreet.errors import ParameterInvalid
 from discreet.guarantees.types import ZCDP, ApproxDP, Neighbours, PureDP, Unproven
 from discreet.lab.today.controlled_rounding import ControlledRounding
 from discreet.lab.today.differencing import Certainty, weigh_rounding
-from discreet.lab.today.holdings import Figures, Holdings, Person
+from discreet.lab.today.holdings import Figures, HeldPerson, Holdings
 from discreet.lab.today.methods_comparison import compare, list_methods
 from discreet.lab.today.private_release import Draw, PrivateRelease, Seen, deduce_private, success_ceiling
 from discreet.lab.today.restriction import SetSizeRestriction
@@ -42,7 +42,7 @@ class OneMore(PrivateRelease):
 @pytest.mark.parametrize("method", [Suppression(), SetSizeRestriction()])
 def test_planted_persons_are_recovered(method: Suppression, sparse: Holdings) -> None:
     for cell in np.ndindex(sparse.layout.sizes):
-        verdict = attack_once(method, sparse, Person(cell, 1), target=1)
+        verdict = attack_once(method, sparse, HeldPerson(cell, 1), target=1)
         assert verdict is not None
         assert verdict.certainty is Certainty.SURE
         assert (verdict.guess, verdict.right) == (cell[1], True)
@@ -51,7 +51,7 @@ def test_planted_persons_are_recovered(method: Suppression, sparse: Holdings) ->
 @pytest.mark.parametrize("method", [Suppression(), SetSizeRestriction()])
 def test_planted_contributors_are_recovered(method: Suppression, incomes: Holdings) -> None:
     for cell, value in (((1, 0), 90), ((0, 1), 100)):
-        verdict = attack_once(method, incomes, Person(cell, value), target=1)
+        verdict = attack_once(method, incomes, HeldPerson(cell, value), target=1)
         assert verdict is not None
         assert (verdict.certainty, verdict.right) == (Certainty.SURE, True)
 
@@ -59,40 +59,40 @@ def test_planted_contributors_are_recovered(method: Suppression, incomes: Holdin
 def test_a_table_without_margins_hides_the_hidden_cells() -> None:
     """Where only two cells of the person's line are hidden in both tables, they stay apart by nothing published."""
     held = Holdings.of_counts(np.array([[2, 3, 40], [50, 60, 70]]), margins=[])
-    verdict = attack_once(Suppression(), held, Person((0, 0), 1), target=1)
+    verdict = attack_once(Suppression(), held, HeldPerson((0, 0), 1), target=1)
     assert verdict is not None
     assert verdict.certainty is Certainty.GUESSED
-    seen = attack_once(Suppression(), held, Person((0, 2), 1), target=1)
+    seen = attack_once(Suppression(), held, HeldPerson((0, 2), 1), target=1)
     assert seen is not None
     assert (seen.certainty, seen.right) == (Certainty.SURE, True)
 
 
 def test_rounding_gives_away_who_crosses() -> None:
     held = Holdings.of_counts(np.array([[53, 61], [70, 81]]))
-    crossing = attack_once(SystematicRounding(base=5), held, Person((0, 0), 1), target=1)
+    crossing = attack_once(SystematicRounding(base=5), held, HeldPerson((0, 0), 1), target=1)
     assert crossing is not None
     assert (crossing.certainty, crossing.right) == (Certainty.SURE, True)
-    still = attack_once(SystematicRounding(base=10), held, Person((1, 1), 1), target=1)
+    still = attack_once(SystematicRounding(base=10), held, HeldPerson((1, 1), 1), target=1)
     assert still is not None
     assert still.certainty is not Certainty.SURE
 
 
 def test_swapping_hides_only_the_exchanged_key() -> None:
     held = Holdings.of_counts(np.random.default_rng().integers(50, 90, (4, 3)))
-    other = attack_once(RecordSwapping(share=1), held, Person((2, 1), 1), target=1)
+    other = attack_once(RecordSwapping(share=1), held, HeldPerson((2, 1), 1), target=1)
     assert other is not None
     assert (other.certainty, other.right) == (Certainty.SURE, True)
-    place = attack_once(RecordSwapping(share=1), held, Person((2, 1), 1), target=0)
+    place = attack_once(RecordSwapping(share=1), held, HeldPerson((2, 1), 1), target=0)
     assert place is not None
     assert place.certainty is not Certainty.SURE
-    unswapped = attack_once(RecordSwapping(share=0), held, Person((2, 1), 1), target=0)
+    unswapped = attack_once(RecordSwapping(share=0), held, HeldPerson((2, 1), 1), target=0)
     assert unswapped is not None
     assert unswapped.right
 
 
 def test_swapped_cells_are_added_up_where_no_margin_is_published() -> None:
     held = Holdings.of_counts(np.random.default_rng().integers(50, 90, (4, 3)), margins=[])
-    verdict = attack_once(RecordSwapping(share=1), held, Person((2, 1), 1), target=1)
+    verdict = attack_once(RecordSwapping(share=1), held, HeldPerson((2, 1), 1), target=1)
     assert verdict is not None
     assert (verdict.certainty, verdict.right) == (Certainty.SURE, True)
 
@@ -138,7 +138,7 @@ def test_private_changes_are_weighed_by_their_exact_law() -> None:
             for cells in ([14, 8], [10, 10])
         ]
         common = np.array([1.0, np.exp(evidence + extra)])
-        verdict = deduce_private(seen[0], seen[1], Person((0,), 3), target=0, common=common)
+        verdict = deduce_private(seen[0], seen[1], HeldPerson((0,), 3), target=0, common=common)
         assert (verdict.guess, verdict.certainty) == (guess, Certainty.GUESSED)
 
 
@@ -147,7 +147,7 @@ def test_private_margins_are_evidence_too() -> None:
     margin = np.array([0, 5])
     first = Draw((Seen((0, 1), cells, np.array(3.0)), Seen((1,), margin, np.array(3.0))), lambda: cells)
     second = Draw((Seen((0, 1), cells, np.array(3.0)), Seen((1,), 0 * margin, np.array(3.0))), lambda: cells)
-    verdict = deduce_private(first, second, Person((0, 1), 4), target=1, common=np.array([10.0, 9.0]))
+    verdict = deduce_private(first, second, HeldPerson((0, 1), 4), target=1, common=np.array([10.0, 9.0]))
     assert verdict.guess == 1
 
 
@@ -266,6 +266,6 @@ def test_wrong_calls_are_refused(sparse: Holdings, laplace: Laplace) -> None:
     with pytest.raises(ParameterInvalid, match="epsilons"):
         compare(sparse, private=[])
     with pytest.raises(ParameterInvalid, match="target"):
-        attack_once(RandomRounding(), sparse, Person((0, 0), 1), target=5)
+        attack_once(RandomRounding(), sparse, HeldPerson((0, 0), 1), target=5)
     with pytest.raises(ParameterInvalid, match="threshold"):
         list_methods(sparse, threshold=0)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from discreet.errors import ParameterInvalid
-from discreet.lab.today.holdings import Holdings, Person, require_whole
+from discreet.lab.today.holdings import HeldPerson, Holdings, require_whole
 from discreet.tables.linear.layout import keep_keys
 
 
@@ -20,24 +20,29 @@ def test_totals_follow_from_contributions(incomes: Holdings) -> None:
 
 
 def test_the_table_without_a_person(incomes: Holdings, sparse: Holdings) -> None:
-    less = incomes.without(Person((0, 0), 1000))
+    less = incomes.without(HeldPerson((0, 0), 1000))
     assert less.figures.tolist() == [[120, 2000], [2700, 2870]]
     assert less.counts[0, 0] == 6
     assert less.contributions is not None
     assert 1000 not in less.contributions[:, 1]
-    assert sparse.without(Person((2, 2), 1)).counts[2, 2] == 0
+    assert sparse.without(HeldPerson((2, 2), 1)).counts[2, 2] == 0
     with pytest.raises(ParameterInvalid, match="must be in the table"):
-        incomes.without(Person((0, 0), 7))
+        incomes.without(HeldPerson((0, 0), 7))
     with pytest.raises(ParameterInvalid, match="must be in the table"):
-        Holdings.of_counts(np.array([0, 3])).without(Person((0,), 1))
+        Holdings.of_counts(np.array([0, 3])).without(HeldPerson((0,), 1))
 
 
 def test_everyone_may_be_drawn(incomes: Holdings) -> None:
     rng = np.random.default_rng()
     drawn = {incomes.draw_person(rng) for _ in range(5000)}
-    assert drawn <= {Person((0, 0), 1000), Person((0, 0), 20), Person((0, 1), 100), Person((1, 0), 90)} | {
-        Person((1, 1), 110),
-        Person((1, 1), 60),
+    assert drawn <= {
+        HeldPerson((0, 0), 1000),
+        HeldPerson((0, 0), 20),
+        HeldPerson((0, 1), 100),
+        HeldPerson((1, 0), 90),
+    } | {
+        HeldPerson((1, 1), 110),
+        HeldPerson((1, 1), 60),
     }
     # Missing one of 84 people in 5000 draws has the chance 84·(83/84)^5000 < 1e-23.
     assert len(drawn) == 6

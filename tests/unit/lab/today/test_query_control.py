@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from discreet.errors import ParameterInvalid
 from discreet.lab.today.differencing import Certainty, OutsiderVerdict
-from discreet.lab.today.holdings import Holdings, Integers, Person
+from discreet.lab.today.holdings import HeldPerson, Holdings, Integers
 from discreet.lab.today.log_audit import LinearAudit, QueryAuditing
 from discreet.lab.today.methods_comparison import list_methods
 from discreet.lab.today.overlap import OverlapControl, OverlapService
@@ -27,7 +27,7 @@ SURE = (Certainty.SURE, True)
 def attacked(
     method: TodayMethod, held: Holdings, cell: tuple[int, ...], value: int = 1, target: int = 1
 ) -> OutsiderVerdict:
-    found = attack_once(method, held, Person(cell, value), target=target)
+    found = attack_once(method, held, HeldPerson(cell, value), target=target)
     assert found is not None
     return found
 
@@ -78,7 +78,7 @@ def test_one_user_finds_anyone_with_few_queries(sparse: Holdings, monkeypatch: p
 
 def test_without_overlap_one_user_finds_nobody_and_two_users_do(sparse: Holdings) -> None:
     control = OverlapControl(least=5, overlap=0)
-    assert control._cross(sparse, Person((0, 0), 1), target=1, rng=np.random.default_rng()) is None
+    assert control._cross(sparse, HeldPerson((0, 0), 1), target=1, rng=np.random.default_rng()) is None
     found = attacked(control, sparse, (0, 0))
     assert (found.certainty, found.right) == SURE
 
