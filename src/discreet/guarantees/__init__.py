@@ -28,7 +28,7 @@ if TYPE_CHECKING:
         text,
         to_units,
     )
-    from discreet.guarantees.parameters import Language, as_given, checked
+    from discreet.guarantees.parameters import Language, as_given, check_name, checked, name_request
     from discreet.guarantees.renyi import ORDERS, allowed_loss, pure_loss
     from discreet.guarantees.types import (
         ZCDP,
@@ -71,6 +71,7 @@ __all__ = [
     "allowed_loss",
     "as_given",
     "ceil_to_grid",
+    "check_name",
     "checked",
     "exact",
     "exp_down",
@@ -81,6 +82,7 @@ __all__ = [
     "largest_rho",
     "ln_down",
     "ln_up",
+    "name_request",
     "posterior",
     "pure_loss",
     "shown",

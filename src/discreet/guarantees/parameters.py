@@ -1,22 +1,26 @@
 """What callers hand in is of the sort that a signature says, or refused in our words before anything is read.
 
-`checked` goes by annotations: texts, languages, truth values, whole numbers, paths and functions. Numbers that must be
-exact, names and mappings have rules of their own, where they are read.
+`checked` goes by annotations: texts, languages, truth values, whole numbers, paths and functions. Names of people and
+requests are for `check_name`; numbers that must be exact and mappings have rules of their own, where they are read.
 """
 
 from __future__ import annotations
 
 import inspect
+import re
+import uuid
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, Final, ParamSpec, TypeVar
 
-from discreet.catalogue import LANGUAGES, say, say_list
+from discreet.catalogue import LANGUAGES, Phrase, say, say_list
 from discreet.errors import ParameterInvalid
 from discreet.guarantees.numbers import shown
 from discreet.paths import as_path
 
-__all__ = ["Language", "as_given", "checked"]
+__all__ = ["Language", "as_given", "check_name", "checked", "name_request"]
+
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,62}", re.ASCII)
 
 # What words are said in: "en" or "fr". `checked` refuses any other where a parameter is annotated with it.
 Language = str
@@ -51,6 +55,20 @@ def as_given(value: object) -> str:
     if isinstance(value, str | int | float):
         return f"{type(value).__name__} {shown(value)}"
     return type(value).__name__
+
+
+def check_name(name: str, *, parameter: str | Phrase) -> str:
+    """A name that a person gives to an analyst or a request, or ParameterInvalid."""
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        rule = say("must be letters, digits and . _ @ - (at most 63, no spaces)")
+        phrase = ascii(name[:40]) if isinstance(name, str) else as_given(name)
+        raise ParameterInvalid(parameter=parameter, rule=rule, given=phrase)
+    return name
+
+
+def name_request(given: str | None) -> str:
+    """The id under which a question is asked; a new one unless it was given."""
+    return uuid.uuid4().hex if given is None else check_name(given, parameter=Phrase("request id"))
 
 
 def _text(value: object, parameter: str) -> str:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import re
-import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from discreet.catalogue import Phrase, say
-from discreet.errors import ParameterInvalid, QueryRefused
-from discreet.guarantees import ZCDP, ApproxDP, CentralGuarantee, PopulationTerms, PureDP, as_given, text
+from discreet.catalogue import say
+from discreet.errors import QueryRefused
+from discreet.guarantees import ZCDP, ApproxDP, CentralGuarantee, PopulationTerms, PureDP, check_name, name_request
 from discreet.ledger.accounting import Balance, Cap, ChargeTotals, how_many, weigh
 from discreet.ledger.events import encode_guarantee, encode_terms, require_name
 from discreet.ledger.holds import Hold, balance_beside
-from discreet.present import Listed
+from discreet.present import ListedBudget
 
 __all__ = [
     "BudgetState",
@@ -29,21 +28,6 @@ __all__ = [
 ]
 
 _HASH: Final = re.compile(r"[0-9a-f]{16,128}")
-_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,62}", re.ASCII)
-
-
-def check_name(name: str, *, parameter: str | Phrase) -> str:
-    """A name that a person gives to an analyst or a request, or ParameterInvalid."""
-    if not isinstance(name, str) or not _NAME.fullmatch(name):
-        rule = say("must be letters, digits and . _ @ - (at most 63, no spaces)")
-        phrase = ascii(name[:40]) if isinstance(name, str) else as_given(name)
-        raise ParameterInvalid(parameter=parameter, rule=rule, given=phrase)
-    return name
-
-
-def name_request(given: str | None) -> str:
-    """The id under which a question is asked; a new one unless it was given."""
-    return uuid.uuid4().hex if given is None else check_name(given, parameter=Phrase("request id"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +174,7 @@ def warn_of_markers(population: str, markers: int) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class BudgetState(Listed):
+class BudgetState(ListedBudget):
     """Where a population stands; what is held is not in what remains.
 
     With a marker, its epsilon no longer bounds everything disclosed about it.
@@ -204,40 +188,9 @@ class BudgetState(Listed):
     lost_markers: int = 0
 
     @property
-    def charges(self) -> int:
-        return self.population.charges
-
-    @property
     def bounds_everything(self) -> bool:
         """Whether the budget bounds all that was disclosed: no marker stands, nor was one lost with later events."""
         return not self.markers and not self.lost_markers
-
-    @property
-    def rows(self) -> list[dict[str, str | int]]:
-        """What the population and each analyst may spend, have spent and have left, as exact text."""
-        holders = {"population": self.population, **{f"analyst {name}": item for name, item in self.analysts.items()}}
-        return [
-            {
-                "holder": name,
-                "charges": item.charges,
-                "epsilon_budget": text(item.epsilon_cap),
-                "epsilon_spent": text(item.epsilon_spent),
-                "epsilon_remaining": text(item.epsilon_remaining),
-            }
-            for name, item in holders.items()
-        ]
-
-    def _heading(self) -> str:
-        left, whole = text(self.population.epsilon_remaining), text(self.population.epsilon_cap)
-        return say(
-            "Budget of {population}: epsilon {left} of {whole} remains",
-            population=self.terms.population,
-            left=left,
-            whole=whole,
-        )
-
-    def _lines(self) -> tuple[str, ...]:
-        return self.warnings()
 
     def share_of(self, analyst: str | None) -> BudgetState:
         """As one analyst may see it: the population, and of the others neither names nor shares nor questions."""

@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     )
     from discreet.present.messages import CAPPED, ESTIMATORS, cover_of, say_accuracy, say_message, say_strategy
     from discreet.present.note_list import list_messages
-    from discreet.present.notebook_list import Listed
+    from discreet.present.notebook_list import Listed, ListedBudget
     from discreet.present.pages.csv_text import csv_columns, csv_text
     from discreet.present.pages.html_page import Drawn, show_figure, write_page
     from discreet.present.pages.markup import Markup, bullets, element, join, table
@@ -98,6 +98,7 @@ __all__ = [
     "KeySample",
     "LineMark",
     "Listed",
+    "ListedBudget",
     "Look",
     "MarkedPlace",
     "Markup",

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from discreet.catalogue import Phrase
+from discreet.catalogue import Phrase, say
 from discreet.errors import ExtraMissing
+from discreet.guarantees import text
 from discreet.present.pages.markup import element, table
 
 if TYPE_CHECKING:
@@ -15,7 +16,9 @@ if TYPE_CHECKING:
     import polars
     import pyarrow
 
-__all__ = ["Listed"]
+    from discreet.guarantees import Balance, PopulationTerms
+
+__all__ = ["Listed", "ListedBudget"]
 
 
 class Listed:
@@ -72,3 +75,49 @@ class Listed:
         parts += [table(names, shown)] if rows else []
         parts += [element("p", element("small", line)) for line in self._lines()]
         return str(element("div", *parts))
+
+
+class ListedBudget(Listed):
+    """Where a population stands, holder by holder: with its `terms`, its own balance and that of each analyst."""
+
+    __slots__ = ()
+
+    terms: PopulationTerms
+    population: Balance
+    analysts: Mapping[str, Balance]
+
+    @property
+    def charges(self) -> int:
+        """How many were made."""
+        return self.population.charges
+
+    @property
+    def rows(self) -> list[dict[str, str | int]]:
+        """What the population and each analyst may spend, have spent and have left, as exact text."""
+        holders = {"population": self.population, **{f"analyst {name}": item for name, item in self.analysts.items()}}
+        return [
+            {
+                "holder": name,
+                "charges": item.charges,
+                "epsilon_budget": text(item.epsilon_cap),
+                "epsilon_spent": text(item.epsilon_spent),
+                "epsilon_remaining": text(item.epsilon_remaining),
+            }
+            for name, item in holders.items()
+        ]
+
+    def _heading(self) -> str:
+        left, whole = text(self.population.epsilon_remaining), text(self.population.epsilon_cap)
+        return say(
+            "Budget of {population}: epsilon {left} of {whole} remains",
+            population=self.terms.population,
+            left=left,
+            whole=whole,
+        )
+
+    @abstractmethod
+    def warnings(self) -> tuple[str, ...]:
+        """What every release and every view of the budget must say."""
+
+    def _lines(self) -> tuple[str, ...]:
+        return self.warnings()
