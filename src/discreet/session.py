@@ -76,6 +76,7 @@ if TYPE_CHECKING:
 
 __all__ = ["NewPopulation", "Session", "create", "default_analyst", "open"]
 
+_LEAST_OF_TABLES: Final = frozenset({"dataset", "by", "epsilon"})
 _OF_TABLES: Final = frozenset({"epsilon", "level", "noise", "suppress_above", "calibrate"})
 
 
@@ -127,6 +128,7 @@ class Session:
         self._home: Session | None = None
         self._closed = False
 
+    @checked
     def acting_for(self, who: str, *, datasets: Collection[str] | None = None) -> Session:
         """The same workspace for one person: every event names `who`, and questions are theirs unless another is named.
 
@@ -135,6 +137,8 @@ class Session:
         """
         view = Session(self.workspace, self.ledger)
         if datasets is not None:
+            if isinstance(datasets, str) or not _are_names(datasets):
+                raise ParameterInvalid(parameter="datasets", rule=say("must be names"), given=as_given(datasets))
             view._workspace = WorkspaceView.of(self.workspace, shown=frozenset(datasets))
         view._who = check_name(who, parameter="who")
         view._home = self._home or self
@@ -635,10 +639,13 @@ class Session:
                 return self.tables.release(self.read_table(words, analyst=analyst), request_id=request_id)
         raise Refused(say("answer {number} is of a sort that this version does not know.", number=str(found.number)))
 
+    @checked
     def read_table(self, words: Mapping[str, Any], *, analyst: str | None = None) -> AskedTable:
         """A table as its words say it: what `table` takes, and how its noise is chosen. Nothing is charged."""
         from discreet.tables import table_request
 
+        if not isinstance(words, Mapping) or not words.keys() >= _LEAST_OF_TABLES:
+            raise ParameterInvalid(parameter="words", rule=say("must be those of a table"), given=as_given(words))
         apart = {name: words[name] for name in _OF_TABLES if name in words}
         rest = {name: value for name, value in words.items() if name not in _OF_TABLES}
         return self.tables.read(table_request(**rest), **apart, analyst=self._asker(analyst))
@@ -780,6 +787,10 @@ def ledger_config(workspace: Workspace) -> LedgerConfig:
         key_path=workspace.key,
         anchor_path=workspace.anchor,
     )
+
+
+def _are_names(given: object) -> bool:
+    return isinstance(given, Collection) and all(isinstance(name, str) for name in given)
 
 
 def card_name(file: Path) -> str:

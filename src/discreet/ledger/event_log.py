@@ -62,7 +62,8 @@ _COUNTED: Final = frozenset({EventKind.CHARGE, EventKind.REPLAY, EventKind.HOLD,
 class LogFilter:
     """Which events are wanted. `since` and `until` are times as events have them; `until` itself is too late.
 
-    An analyst's events are charges, replays, markers, holds and requests. `limit` keeps the newest.
+    An analyst's events are charges, replays, markers, holds and requests. `limit` keeps the newest; what comes `after`
+    an event is read without what came before it.
     """
 
     analyst: str | None = None
@@ -72,6 +73,7 @@ class LogFilter:
     since: str | None = None
     until: str | None = None
     limit: int | None = None
+    after: int = 0
 
     def __post_init__(self) -> None:
         if self.limit is not None and self.limit < 1:
@@ -111,7 +113,7 @@ def read_log(store: ChainStore, wanted: LogFilter, *, last: int) -> Iterator[Eve
 
 
 def _walk(store: ChainStore, wanted: LogFilter, *, last: int, newest_first: bool) -> Iterator[Event]:
-    low, high = 1, last
+    low, high = wanted.after + 1, last
     while low <= high:
         with store.reading() as transaction:
             page = transaction.page(

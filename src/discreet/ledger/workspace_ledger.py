@@ -500,7 +500,7 @@ class Ledger:
             if number is None:
                 event = book.transaction.find_request(analyst=analyst, request_id=request_id)
             else:
-                event = book.transaction.event(number) if number <= book.head.sequence else None
+                event = book.transaction.event(number) if 1 <= number <= book.head.sequence else None
             return None if event is None else read_question(book, event)
 
     def history(self, population: str) -> tuple[TermsChange, ...]:

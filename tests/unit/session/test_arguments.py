@@ -165,8 +165,15 @@ METHODS: dict[str, tuple[dict[str, Any], dict[str, Values]]] = {
         {"dataset": [*NOTHING, *NOT_TEXT, ""], "language": [*NOTHING, *NOT_TEXT, "", "de", "FR"]},
     ),
     "budget": ({"population": "all"}, {"population": [*NOTHING, *NOT_TEXT, ""]}),
+    "acting_for": ({"who": "ana"}, {"who": [*NOTHING, *NOT_A_NAME], "datasets": [5, True, "people", [5]]}),
+    "history": ({}, {"limit": [0, -1, "x", 2.5, True], **ASKER}),
+    "recall": ({"number": 1}, {"number": [*NOTHING, 0, -1, "x", 2.5, True, 10**30], **ASKER}),
+    "read_table": (
+        {"words": {"dataset": "people", "by": ["age"], "epsilon": "1"}},
+        {"words": [*NOTHING, 5, "people", {}, {"dataset": "people"}, {"by": ["age"], "colour": "red"}], **ASKER},
+    ),
 }
-TAKE_NOTHING = {"close", "open_engine", "workspace", "ledger", "tables", "datasets", "public_tables", "populations"}
+TAKE_NOTHING = {"close", "who", "open_engine", "workspace", "ledger", "tables", "datasets", "public_tables", "populations"}
 CASES = [(method, name) for method, (_, wrong) in METHODS.items() for name in wrong]
 
 
