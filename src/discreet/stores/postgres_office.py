@@ -13,9 +13,9 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from discreet.catalogue import Phrase, say
-from discreet.errors import DiscreetError, ExtraMissing
+from discreet.errors import ExtraMissing, RecordsUnavailable
 from discreet.ledger import ProcessConnection, sha256_hex
-from discreet.stores.table_store import Rows, Run, Tables, require_known, unavailable
+from discreet.stores.table_store import TAKEN, Rows, Run, Tables, Value, require_storable, take_steps, unavailable
 
 if TYPE_CHECKING:
     import psycopg
@@ -25,10 +25,7 @@ __all__ = ["PostgresOffice"]
 _PATIENCE: Final = "60s"
 _LONGEST_NAME: Final = 63
 _KEY: Final = 0x646973637265657  # of the lock under which tables are made, once
-_FIRST: Final = """
-CREATE SCHEMA IF NOT EXISTS {schema};
-CREATE TABLE IF NOT EXISTS {schema}.taken (room text PRIMARY KEY, steps bigint NOT NULL)
-"""
+_FOUND: Final = "SELECT 1 FROM pg_catalog.pg_tables WHERE schemaname = ? AND tablename = 'taken'"
 
 
 class PostgresOffice:
@@ -75,24 +72,36 @@ class PostgresOffice:
     @contextmanager
     def _transaction(self, mode: str, *first: str) -> Iterator[Run]:
         begin = "; ".join([f"BEGIN {mode}", f"SET LOCAL search_path = {self._schema}", *first])
-        with self._connection.turn(), self._as_refusals():
-            connection = self._connection.get()
+        with self._connection.turn():
+            run = self._begin(begin)
             try:
-                connection.execute(begin.encode())
-                yield _runner(connection)
-                connection.execute(b"COMMIT")
-            except BaseException:
-                self._abandon(connection)
+                yield run
+                run("COMMIT")
+            except BaseException as error:
+                self._abandon(run, error)
                 raise
 
-    def _abandon(self, connection: psycopg.Connection[Any]) -> None:
-        """Whatever went wrong, this session's state is unknown or of no more use to anyone."""
-        import psycopg
-
+    def _begin(self, begin: str) -> Run:
+        """Begin on the open connection; on another where the server has ended that one meanwhile."""
+        connection = self._connection.get()
+        run = _runner(connection)
         try:
-            connection.execute(b"ROLLBACK")
-        except psycopg.Error:
-            with suppress(psycopg.Error):
+            run(begin)
+        except BaseException as error:
+            ended = connection.closed
+            self._abandon(run, error)
+            if not ended or not isinstance(error, RecordsUnavailable):
+                raise
+            run = _runner(self._connection.get())
+            run(begin)
+        return run
+
+    def _abandon(self, run: Run, error: BaseException) -> None:
+        """What was begun is undone. After a fault of the server's the next turn looks at the tables anew."""
+        with suppress(RecordsUnavailable):
+            run("ROLLBACK")
+        if isinstance(error, RecordsUnavailable):
+            with suppress(RecordsUnavailable), _as_refusals():
                 self._connection.drop()
 
     def _connect(self) -> psycopg.Connection[Any]:
@@ -103,47 +112,47 @@ class PostgresOffice:
         dsn = os.environ.get(self._dsn_env)
         if not dsn:
             raise unavailable(say("the environment variable '{variable}' is not set", variable=self._dsn_env))
-        connection = psycopg.connect(dsn, autocommit=True, application_name="discreet office", client_encoding="utf8")
+        with _as_refusals():
+            connection = psycopg.connect(
+                dsn, autocommit=True, application_name="discreet office", client_encoding="utf8"
+            )
         try:
-            self._make(connection)
+            self._make(_runner(connection))
         except BaseException:
             connection.close()
             raise
         return connection
 
-    def _make(self, connection: psycopg.Connection[Any]) -> None:
-        run = _runner(connection)
-        with connection.transaction():
-            connection.execute("SELECT pg_advisory_xact_lock(%s)", (_KEY,))
-            connection.execute(_FIRST.format(schema=self._schema).encode())
-            connection.execute(f"SET LOCAL search_path = {self._schema}".encode())
-            found = run("SELECT steps FROM taken WHERE room = ?", self._tables.room)
-            for step in require_known(self._tables, found[0][0] if found else 0):
-                run(step)
-            run(
-                "INSERT INTO taken VALUES (?, ?) ON CONFLICT (room) DO UPDATE SET steps = excluded.steps",
-                self._tables.room,
-                len(self._tables.steps),
-            )
-
-    @contextmanager
-    def _as_refusals(self) -> Iterator[None]:
-        """The driver's errors as ours. Their texts stay behind: they may quote the connection string or a row."""
-        try:
-            yield
-        except DiscreetError:
-            raise
-        except Exception as error:
-            import psycopg
-
-            if not isinstance(error, psycopg.Error):
-                raise
-            raise unavailable(type(error).__name__) from None
+    def _make(self, run: Run) -> None:
+        """The schema and its tables, unless they are there: whoever only uses them needs no right to make any."""
+        run("BEGIN")
+        run("SELECT pg_advisory_xact_lock(?)", _KEY)
+        known = bool(run(_FOUND, self._schema))
+        if not known:
+            run(f"CREATE SCHEMA IF NOT EXISTS {self._schema}")
+        run(f"SET LOCAL search_path = {self._schema}")
+        if not known:
+            run(TAKEN)
+        take_steps(run, self._tables)
+        run("COMMIT")
 
 
 def _runner(connection: psycopg.Connection[Any]) -> Run:
-    def run(statement: str, *values: str | int | None) -> Rows:
-        cursor = connection.execute(statement.replace("?", "%s").encode(), values or None)
-        return cursor.fetchall() if cursor.description is not None else []
+    def run(statement: str, *values: Value) -> Rows:
+        require_storable(values)
+        with _as_refusals():
+            cursor = connection.execute(statement.replace("?", "%s").encode(), values or None)
+            return cursor.fetchall() if cursor.description is not None else []
 
     return run
+
+
+@contextmanager
+def _as_refusals() -> Iterator[None]:
+    """The driver's errors as ours. Their texts stay behind: they may quote the connection string or a row."""
+    import psycopg
+
+    try:
+        yield
+    except psycopg.Error as error:
+        raise unavailable(type(error).__name__) from None

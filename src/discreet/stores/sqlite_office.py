@@ -7,19 +7,20 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
+from discreet.errors import RecordsUnavailable
 from discreet.files import locked
 from discreet.ledger import ProcessConnection
 from discreet.paths import tell_reason
-from discreet.stores.table_store import Rows, Run, Tables, require_known, unavailable
+from discreet.stores.table_store import TAKEN, Rows, Run, Tables, Value, require_storable, take_steps, unavailable
 
 __all__ = ["SqliteOffice"]
 
 _PATIENCE: Final = 60
-_TAKEN: Final = "CREATE TABLE IF NOT EXISTS taken (room text PRIMARY KEY, steps bigint NOT NULL)"
+_PRAGMAS: Final = ("journal_mode = WAL", "foreign_keys = ON", "fullfsync = ON", "trusted_schema = OFF")
 
 
 class SqliteOffice:
@@ -28,12 +29,16 @@ class SqliteOffice:
     def __init__(self, path: Path, tables: Tables) -> None:
         self._path = path
         self._tables = tables
+        self._mark: tuple[int, int] | None = None
         self._connection = ProcessConnection(self._connect, lambda connection: connection.close())
 
     @contextmanager
     def reading(self) -> Iterator[Run]:
-        with self._connection.turn(), _as_refusals(), _transaction(self._connection.get(), "BEGIN") as run:
-            yield run
+        with self._connection.turn():
+            run = _runner(self._get())
+            run("PRAGMA query_only = ON")
+            with _transaction(run, "BEGIN"):
+                yield run
 
     @contextmanager
     def writing(self) -> Iterator[Run]:
@@ -50,55 +55,73 @@ class SqliteOffice:
 
     @contextmanager
     def _writer(self, synchronous: str) -> Iterator[Run]:
-        with self._connection.turn(), _as_refusals():
-            connection = self._connection.get()
-            connection.execute(f"PRAGMA synchronous = {synchronous}")
-            with locked(self._lock), _transaction(connection, "BEGIN IMMEDIATE") as run:
+        with self._connection.turn():
+            run = _runner(self._get())
+            run("PRAGMA query_only = OFF")
+            run(f"PRAGMA synchronous = {synchronous}")
+            with self._queue(), _transaction(run, "BEGIN IMMEDIATE"):
                 yield run
 
-    @property
-    def _lock(self) -> Path:
-        return Path(f"{self._path}.lock")
+    @contextmanager
+    def _queue(self) -> Iterator[None]:
+        with ExitStack() as held:
+            with _as_refusals():
+                held.enter_context(locked(Path(f"{self._path}.lock")))
+            yield
+
+    def _get(self) -> sqlite3.Connection:
+        """The open connection. A file that was moved away or put back under a running process is another file."""
+        if self._mark != self._look():
+            self._connection.drop()
+        return self._connection.get()
+
+    def _look(self) -> tuple[int, int] | None:
+        try:
+            found = self._path.stat()
+        except OSError:
+            return None
+        return found.st_dev, found.st_ino
 
     def _connect(self) -> sqlite3.Connection:
-        self._path.touch(mode=0o600)
-        connection = sqlite3.connect(self._path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False)
-        try:
-            with locked(self._lock):
-                connection.execute("PRAGMA journal_mode = WAL")
-                connection.execute("PRAGMA foreign_keys = ON")
-                with _transaction(connection, "BEGIN IMMEDIATE") as run:
-                    _take_steps(run, self._tables)
-        except BaseException:
-            connection.close()
-            raise
-        return connection
+        # One at a time: whoever opens and closes a file lets go of all locks that its process has on it.
+        with self._queue():
+            with _as_refusals():
+                self._path.touch(mode=0o600)
+                connection = sqlite3.connect(
+                    self._path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False
+                )
+            try:
+                run = _runner(connection)
+                for pragma in _PRAGMAS:
+                    run(f"PRAGMA {pragma}")
+                with _transaction(run, "BEGIN IMMEDIATE"):
+                    run(TAKEN)
+                    take_steps(run, self._tables)
+            except BaseException:
+                connection.close()
+                raise
+            self._mark = self._look()
+            return connection
 
 
-def _take_steps(run: Run, tables: Tables) -> None:
-    run(_TAKEN)
-    found = run("SELECT steps FROM taken WHERE room = ?", tables.room)
-    for step in require_known(tables, found[0][0] if found else 0):
-        run(step)
-    run(
-        "INSERT INTO taken VALUES (?, ?) ON CONFLICT (room) DO UPDATE SET steps = excluded.steps",
-        tables.room,
-        len(tables.steps),
-    )
+def _runner(connection: sqlite3.Connection) -> Run:
+    def run(statement: str, *values: Value) -> Rows:
+        require_storable(values)
+        with _as_refusals():
+            return connection.execute(statement, values).fetchall()
+
+    return run
 
 
 @contextmanager
-def _transaction(connection: sqlite3.Connection, begin: str) -> Iterator[Run]:
-    def run(statement: str, *values: str | int | None) -> Rows:
-        return connection.execute(statement, values).fetchall()
-
-    connection.execute(begin)
+def _transaction(run: Run, begin: str) -> Iterator[None]:
     try:
-        yield run
-        connection.execute("COMMIT")
+        run(begin)
+        yield
+        run("COMMIT")
     except BaseException:
-        with suppress(sqlite3.Error):
-            connection.execute("ROLLBACK")
+        with suppress(RecordsUnavailable):
+            run("ROLLBACK")
         raise
 
 

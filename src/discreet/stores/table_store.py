@@ -9,20 +9,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from discreet.catalogue import say
-from discreet.errors import RecordsUnavailable
+from discreet.errors import RecordsUnavailable, UsageError
 
-__all__ = ["Rows", "Run", "Store", "Tables", "require_known", "unavailable"]
+__all__ = ["TAKEN", "Rows", "Run", "Store", "Tables", "Value", "require_storable", "take_steps", "unavailable"]
 
 Rows = list[tuple[Any, ...]]
+Value = str | int | None
+
+_LONGEST_NUMBER: Final = 63  # bits, without the sign
+TAKEN: Final = "CREATE TABLE IF NOT EXISTS taken (room text PRIMARY KEY, steps bigint NOT NULL)"
+_FOUND: Final = "SELECT steps FROM taken WHERE room = ?"
+_TAKE: Final = "INSERT INTO taken VALUES (?, ?) ON CONFLICT (room) DO UPDATE SET steps = excluded.steps"
 
 
 class Run(Protocol):
     """Runs one statement and gives the rows it returns, if any."""
 
-    def __call__(self, statement: str, *values: str | int | None) -> Rows: ...
+    def __call__(self, statement: str, *values: Value) -> Rows: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +43,13 @@ class Tables:
 
 
 class Store(Protocol):
-    """Threads may share one; a forked process may go on using it."""
+    """Threads may share one; a forked process may go on using it.
+
+    A thread has one transaction at a time, of all stores of a workspace: a second would wait for the first for ever.
+    """
 
     def reading(self) -> AbstractContextManager[Run]:
-        """A consistent view."""
+        """A consistent view, in which nothing can be written."""
 
     def writing(self) -> AbstractContextManager[Run]:
         """The one writer; durable when the block ends, undone when it raises."""
@@ -51,13 +60,39 @@ class Store(Protocol):
     def close(self) -> None: ...
 
 
-def require_known(tables: Tables, taken: int) -> Sequence[str]:
-    """The steps that are left to take; a store that has taken more was used by a later release."""
+def take_steps(run: Run, tables: Tables) -> None:
+    """Take the steps that are left, in one transaction of one process at a time; TAKEN has been run.
+
+    A store that has taken more was used by a later release.
+    """
+    found = run(_FOUND, tables.room)
+    taken = found[0][0] if found else 0
     if taken > len(tables.steps):
         raise RecordsUnavailable(
             say("its tables were made by a later version of Discreet. Use that version, or a later one")
         )
-    return tables.steps[taken:]
+    for step in tables.steps[taken:]:
+        run(step)
+    if taken < len(tables.steps):
+        run(_TAKE, tables.room, len(tables.steps))
+
+
+def require_storable(values: Sequence[Value]) -> None:
+    """Refuse in the same words what one database holds and another does not."""
+    for value in values:
+        if isinstance(value, str) and not _is_text(value):
+            raise UsageError(
+                say("a text cannot be kept that holds a NUL character or half of a surrogate pair. Leave it out.")
+            )
+        if isinstance(value, int) and value.bit_length() > _LONGEST_NUMBER:
+            raise UsageError(say("a number cannot be kept that is longer than 64 bits. Choose a smaller one."))
+
+
+def _is_text(value: str) -> bool:
+    try:
+        return "\0" not in value and value.encode() is not None
+    except UnicodeEncodeError:
+        return False
 
 
 def unavailable(reason: str) -> RecordsUnavailable:

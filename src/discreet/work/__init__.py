@@ -10,8 +10,24 @@ from typing import TYPE_CHECKING
 from discreet.doors import open_door
 
 if TYPE_CHECKING:
+    from discreet.work.job_store import JobStore
+    from discreet.work.job_worker import JobOutcome, Worker
+    from discreet.work.jobs import JOB_TABLES, Job, JobState
+    from discreet.work.sizing import is_long
     from discreet.work.slots import next_slot
+    from discreet.work.underway import UNDERWAY_TABLES, Underway
 else:
     __getattr__, __dir__ = open_door(__name__)
 
-__all__ = ["next_slot"]
+__all__ = [
+    "JOB_TABLES",
+    "UNDERWAY_TABLES",
+    "Job",
+    "JobOutcome",
+    "JobState",
+    "JobStore",
+    "Underway",
+    "Worker",
+    "is_long",
+    "next_slot",
+]

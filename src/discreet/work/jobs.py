@@ -1,0 +1,182 @@
+"""Jobs: questions that take too long for one request, kept until somebody has done them and their owner has seen it.
+
+A job may be run twice, by a worker that was thought lost and by the next one: its request id meets its own charge on
+the ledger, so it is charged once. What is kept here may be lost too; charges and answers stay on the ledger.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from typing import Any, Final
+
+from discreet.catalogue import say, speaking
+from discreet.errors import ChargedNotAnswered, Refused
+from discreet.stores import Tables
+from discreet.work.slots import next_slot
+
+__all__ = [
+    "COLUMNS",
+    "JOB_TABLES",
+    "Job",
+    "JobState",
+    "in_microseconds",
+    "moment_of",
+    "read_job",
+    "tell_failure",
+    "write_json",
+]
+
+JOB_TABLES: Final = Tables(
+    "work",
+    (
+        """
+        CREATE TABLE jobs (
+            id text PRIMARY KEY,
+            owner text NOT NULL,
+            kind text NOT NULL,
+            request_id text NOT NULL,
+            body text NOT NULL,
+            language text NOT NULL,
+            state text NOT NULL,
+            asked bigint NOT NULL,
+            leaves bigint,
+            charge bigint,
+            problem text,
+            worker text,
+            lease bigint,
+            taken bigint NOT NULL DEFAULT 0,
+            claims bigint NOT NULL DEFAULT 0,
+            lost bigint NOT NULL DEFAULT 0,
+            UNIQUE (owner, request_id)
+        )
+        """,
+        "CREATE INDEX jobs_by_state ON jobs (state, asked)",
+        "CREATE INDEX jobs_by_owner ON jobs (owner, taken)",
+    ),
+)
+"""Times are microseconds since 1970. A job that nobody has leased has neither `worker` nor `lease`; `taken` is when it
+was last taken up, or 0."""
+
+COLUMNS: Final = "id, owner, kind, request_id, body, state, asked, leaves, charge, problem, language, claims"
+
+_START: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class JobState(StrEnum):
+    """How far a job is. What may have been charged is `CHARGING`; the last three are ends."""
+
+    WAITING = "waiting"
+    RUNNING = "running"
+    CHARGING = "charging"
+    DONE = "done"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A question of `owner`, to be asked under `request_id`; `body` is what it is, as JSON, and `kind` its sort.
+
+    Once it has ended, `charge` is the number of the charge that paid for its answer and `problem` what kept it from
+    one, in `language`; neither is shown before `leaves`. `claims` counts how often it was taken up: who has an earlier
+    number is no longer its worker, whatever its name.
+    """
+
+    id: str
+    owner: str
+    kind: str
+    request_id: str
+    body: Mapping[str, Any] = field(repr=False)
+    state: JobState
+    asked: datetime
+    leaves: datetime | None
+    charge: int | None
+    problem: Mapping[str, Any] | None = field(repr=False)
+    language: str
+    claims: int = 0
+
+    def ended(self, now: datetime) -> bool:
+        """Whether its owner may know that it has ended."""
+        return self.state is JobState.CANCELLED or (self.leaves is not None and self.leaves <= now)
+
+    def face(self, now: datetime) -> dict[str, object]:
+        """What its owner sees, as JSON: `running` until it may leave, and nothing of when or by whom it was begun.
+
+        How many wait before it is not told: that moves when somebody else's job ends, which tells how long it took.
+        `next_look` is when its end could be seen next, which follows from when it was asked.
+        """
+        ended = self.ended(now)
+        return {
+            "id": self.id,
+            "kind": self.kind,
+            "request_id": self.request_id,
+            "asked": self.asked.isoformat(),
+            "state": str(self.state if ended else JobState.RUNNING),
+            "next_look": None if ended else next_slot(self.asked, now).isoformat(),
+            "charge": self.charge if ended else None,
+            "problem": dict(self.problem) if ended and self.problem is not None else None,
+        }
+
+
+def tell_failure(job: Job, *, charging: bool) -> dict[str, object]:
+    """The problem of a job that ended without its worker's word, in the job's language.
+
+    The sentences are fixed, because the cause may follow from the rows.
+    """
+    with speaking(job.language):
+        if not charging:
+            message = say(
+                "this could not be worked out, and nothing was charged. Ask again under another request id, or ask the "
+                "custodian; nothing more can be said here."
+            )
+            return {**Refused(message).to_dict(), "charged": False}
+        message = say(
+            "this could not be worked out, and it may have been charged. Ask again under the request id {request_id}: "
+            "what was charged is not charged again.",
+            request_id=job.request_id,
+        )
+    return {
+        "error": ChargedNotAnswered.__name__,
+        "message": message,
+        "fields": {"request_id": job.request_id},
+        "charged": True,
+    }
+
+
+# --- how a job stands in its row ------------------------------------------------------------------------------------
+
+
+def read_job(row: tuple[Any, ...]) -> Job:
+    """The job in a row of COLUMNS."""
+    id, owner, kind, request_id, body, state, asked, leaves, charge, problem, language, claims = row
+    return Job(
+        id=id,
+        owner=owner,
+        kind=kind,
+        request_id=request_id,
+        body=json.loads(body),
+        state=JobState(state),
+        asked=moment_of(asked),
+        leaves=None if leaves is None else moment_of(leaves),
+        charge=charge,
+        problem=None if problem is None else json.loads(problem),
+        language=language,
+        claims=claims,
+    )
+
+
+def write_json(found: Mapping[str, Any]) -> str:
+    """The same text for the same content, in letters that every database takes."""
+    return json.dumps(found, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def in_microseconds(moment: datetime) -> int:
+    return (moment - _START) // timedelta(microseconds=1)
+
+
+def moment_of(microseconds: int) -> datetime:
+    return _START + timedelta(microseconds=microseconds)
