@@ -18,9 +18,11 @@ from discreet.cli.commands import (
     history_commands,
     knowledge_commands,
     ledger_commands,
+    people_commands,
     public_commands,
     schema_command,
     table_commands,
+    token_commands,
     workload_command,
 )
 from discreet.cli.help_screens import CommandGroup, group
@@ -39,6 +41,8 @@ _CORE: Final = (
     cap_command,
     knowledge_commands,
     schema_command,
+    people_commands,
+    token_commands,
 )
 _REPLICATIONS: Final = "discreet_replications"
 

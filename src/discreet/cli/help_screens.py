@@ -16,7 +16,7 @@ from discreet.errors import UsageError
 __all__ = ["AUDIENCES", "SHARED", "CommandGroup", "group", "list_help", "walk_commands"]
 
 SHARED: Final = "shared"
-AUDIENCES: Final = ("Start", "Custodian", "Analyst", "Collection", "Laboratory", "Everyone")
+AUDIENCES: Final = ("Start", "Custodian", "Service", "Analyst", "Collection", "Laboratory", "Everyone")
 """Who uses commands, in the order of `discreet --help`. A command names its audience as its `rich_help_panel`."""
 
 _FIRST: Final = [

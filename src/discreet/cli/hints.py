@@ -1,4 +1,4 @@
-"""Next steps that can be typed as they stand: a command that a hint names repeats the `-w` that was given.
+"""Next steps that can be typed as they stand: a command in a hint repeats the `-w` or the `--server` that was given.
 
 Rooms below know no command line and name commands plainly; what was given is put in where their words are shown.
 """
@@ -17,12 +17,13 @@ from discreet.errors import legible
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["NEEDS_WORKSPACE", "remember", "repeat", "repeat_in"]
+__all__ = ["NEEDS_WORKSPACE", "remember", "remember_server", "repeat", "repeat_in"]
 
 NEEDS_WORKSPACE: Final = "the workspace folder"
 
 _GIVEN: Final[list[Path]] = []
-_COMMAND: Final = re.compile(r"\bdiscreet ((?:[a-z]+ )?[a-z]+)\b(?! (?:-w|--workspace)\b)")
+_SERVER: Final[list[str]] = []
+_COMMAND: Final = re.compile(r"\bdiscreet ((?:[a-z]+ )?[a-z]+)\b(?! (?:-w|--workspace|--server)\b)")
 
 
 def remember(given: Path | None) -> Path | None:
@@ -31,17 +32,24 @@ def remember(given: Path | None) -> Path | None:
     return given
 
 
+def remember_server(given: str | None) -> str | None:
+    """The same of the option --server; None too when the command has ended."""
+    _SERVER[:] = filter(None, [given])
+    return given
+
+
 def repeat(text: str) -> str:
-    """The text, each command in it that needs a workspace with the one that was given; as it was where none was."""
-    if not _GIVEN or "discreet " not in text:
+    """The text, each command in it that takes the workspace or server that was given with it; else as it was."""
+    if not (_GIVEN or _SERVER) or "discreet " not in text:
         return text
-    option = f" -w {legible(shlex.quote(str(_GIVEN[0])))}"
+    name, value = ("-w", str(_GIVEN[0])) if _GIVEN else ("--server", _SERVER[0])
+    option, commands = f" {name} {legible(shlex.quote(value))}", _list_commands(of_servers=not _GIVEN)
 
     def put_in(found: re.Match[str]) -> str:
         first, _, rest = found[1].partition(" ")
-        if found[1] in _list_commands():
+        if found[1] in commands:
             return f"discreet {found[1]}{option}"
-        return f"discreet {first}{option}{rest and f' {rest}'}" if first in _list_commands() else found[0]
+        return f"discreet {first}{option}{rest and f' {rest}'}" if first in commands else found[0]
 
     return _COMMAND.sub(put_in, text)
 
@@ -55,14 +63,16 @@ def repeat_in(facts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @cache
-def _list_commands() -> frozenset[str]:
-    """Commands that need a workspace, as they are typed."""
+def _list_commands(*, of_servers: bool) -> frozenset[str]:
+    """Commands that need a workspace, or that may ask a server, as they are typed."""
     from discreet.cli.app import root
     from discreet.cli.help_screens import walk_commands
 
-    def needs_workspace(command: Any) -> bool:
+    def takes(command: Any) -> bool:
+        if of_servers:
+            return any(option.name == "server" for option in command.params)
         options = [getattr(option, "help", None) or "" for option in command.params if option.name == "workspace"]
         return any(text.startswith(NEEDS_WORKSPACE) for text in options)
 
     with speaking(ENGLISH):
-        return frozenset(name for name, command in walk_commands(root()) if needs_workspace(command))
+        return frozenset(name for name, command in walk_commands(root()) if takes(command))

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from discreet.cli.help_screens import SHARED
-from discreet.cli.hints import NEEDS_WORKSPACE, remember
+from discreet.cli.hints import NEEDS_WORKSPACE, remember, remember_server
 
 __all__ = [
     "AnalystOption",
@@ -20,6 +20,8 @@ __all__ = [
     "ReleaseFormat",
     "ReleaseFormatOption",
     "RequestIdOption",
+    "ServerOption",
+    "TokenFileOption",
     "UnusedWorkspace",
     "WorkspaceOption",
     "YesOption",
@@ -69,6 +71,26 @@ WorkspaceOption = Annotated[
         help=f"{NEEDS_WORKSPACE}, or $DISCREET_WORKSPACE",
         show_default=False,
         callback=remember,
+        rich_help_panel=SHARED,
+    ),
+]
+ServerOption = Annotated[
+    str | None,
+    typer.Option(
+        "--server",
+        metavar="URL",
+        help="a server to ask in place of a workspace, or $DISCREET_SERVER",
+        callback=remember_server,
+        rich_help_panel=SHARED,
+    ),
+]
+TokenFileOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--token-file",
+        metavar="FILE",
+        help="where the token for the server is, or $DISCREET_TOKEN",
+        show_default=False,
         rich_help_panel=SHARED,
     ),
 ]

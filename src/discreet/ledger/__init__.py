@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from discreet.ledger.holds import Hold, Reservation
     from discreet.ledger.ledger_config import LedgerConfig
     from discreet.ledger.past_questions import PastQuestion
+    from discreet.ledger.people_log import ChainMark
     from discreet.ledger.records import (
         BudgetState,
         Receipt,
@@ -67,6 +68,7 @@ __all__ = [
     "Anchor",
     "Balance",
     "BudgetState",
+    "ChainMark",
     "EventKind",
     "Hold",
     "Ledger",

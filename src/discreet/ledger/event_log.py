@@ -44,14 +44,22 @@ _SHOWN_APART: Final = frozenset(
 _TOLD: Final = {
     fact.template: fact
     for fact in (
+        Phrase("act"),
         Phrase("agreement"),
+        Phrase("change"),
         Phrase("charge"),
         Phrase("decision"),
         Phrase("expires"),
         Phrase("hold"),
+        Phrase("link"),
+        Phrase("person"),
+        Phrase("proposal"),
         Phrase("purpose"),
         Phrase("request"),
         Phrase("reservation"),
+        Phrase("role"),
+        Phrase("roles"),
+        Phrase("token"),
         Phrase("workspace"),
     )
 }

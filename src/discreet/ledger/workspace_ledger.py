@@ -31,6 +31,7 @@ from discreet.ledger.events import Event, EventKind, encode_guarantee, encode_te
 from discreet.ledger.holds import Hold, Reservation
 from discreet.ledger.ledger_config import LedgerConfig, choose_store
 from discreet.ledger.past_questions import PastQuestion, read_question
+from discreet.ledger.people_log import NO_MARK, ChainMark, PeopleLog, has_news, read_people
 from discreet.ledger.receipts import (
     charge_payload,
     make_receipt,
@@ -230,11 +231,31 @@ class Ledger:
         with self._writing() as book:
             book.append(EventKind.VIEW, who=who, payload={"what": what})
 
-    def record_people(self, act: str, person: str, *, who: str, **facts: str | int) -> int:
-        """Record what was done about a person: as which event. `facts` are public, and hold no secret."""
+    # People
+
+    def record_people(self, act: str, person: str, *, who: str, after: ChainMark, **facts: str | int) -> Event | None:
+        """Record what was done about a person. `facts` are public, and hold no secret.
+
+        Nothing is recorded, and None is given, where anything was written about people since the mark `after`: what
+        was checked then may no longer hold.
+        """
         require_name(person, what="person")
         with self._writing() as book:
-            return book.append(EventKind.PEOPLE, who=who, payload={"act": act, "person": person, **facts}).sequence
+            if has_news(book, after):
+                return None
+            return book.append(EventKind.PEOPLE, who=who, payload={"act": act, "person": person, **facts})
+
+    def read_people(self, after: ChainMark = NO_MARK) -> PeopleLog:
+        """What was done about people after a mark; all of it where this chain does not have that mark."""
+        with self._reading() as book:
+            return read_people(book, after)
+
+    def attest(self, *parts: str | int) -> str:
+        """The key's word for something that is kept beside the ledger.
+
+        Whoever can write there but has not the key cannot forge it. Another key's word is another.
+        """
+        return self._seal.attest(parts)
 
     # Spending
 

@@ -1,11 +1,14 @@
 """The analyst's commands: what there is, what may be asked, what is left."""
 
 from decimal import Decimal
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from discreet.catalogue import Numeral, language, localise, numeral, say, say_count
+from discreet.catalogue import language, numeral, say, say_count
+from discreet.cli.commands import budget_command
 from discreet.cli.help_screens import CommandGroup
 from discreet.cli.hints import repeat
 from discreet.cli.options import (
@@ -19,20 +22,25 @@ from discreet.cli.options import (
     ReleaseFormat,
     ReleaseFormatOption,
     RequestIdOption,
+    ServerOption,
+    TokenFileOption,
     WorkspaceOption,
     YesOption,
 )
 from discreet.cli.screen import on_terminal, show_json, show_note, show_pairs, show_table
 from discreet.cli.showing.coded_words import word
 from discreet.cli.showing.details import DetailsOption
+from discreet.errors import UsageError
 from discreet.guarantees import text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from discreet.ledger import BudgetState, Hold, TermsChange
-    from discreet.release import Explanation, Releases
-    from discreet.workspace import Workspace
+    from discreet.client import RemoteBudget, RemoteDataset, RemoteExplanation
+    from discreet.ledger import BudgetState
+    from discreet.release import Explanation
+    from discreet.results import Heading
+    from discreet.workspace import Dataset
 
 __all__ = ["confirm_cost", "register"]
 
@@ -57,34 +65,24 @@ def register(app: CommandGroup) -> None:
         epilog='Example: discreet query -w office "SELECT province, COUNT(*) FROM survey GROUP BY province" '
         "--epsilon 0.5 --out people.xlsx",
     )(query)
-    app.command(
-        "budget",
-        short_help="What was spent, what is held, what remains",
-        rich_help_panel="Analyst",
-        epilog="Example: discreet budget -w office --format json",
-    )(budget)
+    budget_command.register(app)
 
 
 def datasets(
     workspace: WorkspaceOption = None,
+    server: ServerOption = None,
+    token_file: TokenFileOption = None,
     output: FormatOption = Format.TABLE,
 ) -> None:
-    """List the datasets of the workspace."""
-    from discreet.cli.open_sessions import open_session
+    """List the datasets of the workspace, or those that a server grants."""
+    from discreet.cli.open_sessions import find_session, is_remote
 
-    found = [
-        {
-            "dataset": dataset.name,
-            "title": dataset.card.title.text(language()),
-            "version": dataset.version,
-            "population": dataset.card.population,
-            "unit": dataset.card.unit.column,
-            "columns": len(dataset.card.columns),
-        }
-        for dataset in open_session(workspace).datasets()
-    ]
+    session = find_session(workspace, server, token_file)
+    found = _list_granted(session.datasets()) if is_remote(session) else _list_datasets(session.datasets())
     if output is Format.JSON:
         show_json({"datasets": found})
+    elif not found and is_remote(session):
+        typer.echo(say("No dataset was granted to you yet. Ask the custodian for one."))
     elif not found:
         typer.echo(repeat(say("No datasets yet. Add one with: discreet add FILE")))
     else:
@@ -93,26 +91,62 @@ def datasets(
         show_table(say("Datasets"), headings, [[str(fact) for fact in row.values()] for row in found])
 
 
+def _list_datasets(found: "Sequence[Dataset]") -> list[dict[str, object]]:
+    return [
+        {
+            "dataset": dataset.name,
+            "title": dataset.card.title.text(language()),
+            "version": dataset.version,
+            "population": dataset.card.population,
+            "unit": dataset.card.unit.column,
+            "columns": len(dataset.card.columns),
+        }
+        for dataset in found
+    ]
+
+
+def _list_granted(found: "Sequence[RemoteDataset]") -> list[dict[str, object]]:
+    """The same of what a server tells."""
+    return [
+        {
+            "dataset": dataset.name,
+            "title": dataset.title,
+            "version": dataset.version,
+            "population": dataset.population,
+            "unit": dataset.unit,
+            "columns": dataset.columns,
+        }
+        for dataset in found
+    ]
+
+
 def show(
     dataset: Annotated[str, typer.Argument(metavar="DATASET", help="The dataset's name.")],
     custodian: Custodian = False,
     workspace: WorkspaceOption = None,
+    server: ServerOption = None,
+    token_file: TokenFileOption = None,
     output: FormatOption = Format.TABLE,
 ) -> None:
     """Show the public face of a dataset: columns, labels, bounds, unit, budget; never a value from the rows."""
-    from discreet.cli.open_sessions import open_session
+    from discreet.cli.open_sessions import find_session, is_remote
 
-    session = open_session(workspace)
+    session = find_session(workspace, server, token_file)
     if custodian:
         from discreet.cli.commands.custodian_commands import show_report
 
+        if is_remote(session):
+            raise UsageError(say("--custodian is for whoever has the workspace itself; a server does not show rows."))
         show_report(session, dataset, output)
         return
     face: dict[str, Any] = session.describe(dataset, language())
     if output is Format.JSON:
         show_json(face)
-        return
-    state = session.budget(face["population"])
+    else:
+        _show_face(face, session.budget(face["population"]))
+
+
+def _show_face(face: dict[str, Any], state: "BudgetState | RemoteBudget") -> None:
     weight = face["weight"]
     facts = [
         (say("dataset"), say("{dataset}, version {version}", dataset=face["dataset"], version=face["version"])),
@@ -229,6 +263,8 @@ def query(
     fresh: FreshOption = False,
     yes: YesOption = False,
     workspace: WorkspaceOption = None,
+    server: ServerOption = None,
+    token_file: TokenFileOption = None,
     out: OutOption = None,
     details: DetailsOption = False,
     output: ReleaseFormatOption = None,
@@ -237,11 +273,11 @@ def query(
 
     On a terminal, cost and expected error are shown first and confirmed; scripts and pipes are never asked.
     """
-    from discreet.cli.open_sessions import open_session
+    from discreet.cli.open_sessions import find_session, is_remote
     from discreet.cli.showing.delivery import choose_format, deliver
     from discreet.present import check_output
 
-    session, chosen = open_session(workspace), choose_format(output, out)
+    session, chosen = find_session(workspace, server, token_file), choose_format(output, out)
     if not explain:
         check_output(out, format=chosen)
     if explain:
@@ -260,7 +296,8 @@ def query(
         else:
             typer.echo(phrase.to_text())
         return
-    answer = session.query(
+    ask = session.query if is_remote(session) else partial(session.query, check=_check_keys(out, chosen))
+    answer = ask(
         sql,
         epsilon=epsilon,
         delta=delta,
@@ -271,145 +308,20 @@ def query(
         level=level,
         fresh=fresh,
         confirm=confirm_cost if on_terminal() and not yes else None,
-        check=lambda headings: check_output(out, format=chosen, headings=headings),
     )
     deliver(answer, chosen, out, language(), details=details)
 
 
-def confirm_cost(phrase: "Explanation") -> bool:
+def _check_keys(out: Path | None, format: str) -> "Callable[[Sequence[Heading]], None]":
+    """What cannot be written of the keys that will be shown is refused before the charge. A server shows them later."""
+    from discreet.present import check_output
+
+    return lambda headings: check_output(out, format=format, headings=headings)
+
+
+def confirm_cost(phrase: "Explanation | RemoteExplanation") -> bool:
     """Cost and expected error on a terminal, before anything is spent."""
     from discreet.cli.showing.confirmation import confirm_at_terminal
 
     show_note("\n".join(phrase.summary()))
     return confirm_at_terminal(say("Ask?"))
-
-
-def budget(
-    population: Annotated[
-        str | None, typer.Option(metavar="NAME", help="One population. Default: all of the workspace.")
-    ] = None,
-    workspace: WorkspaceOption = None,
-    output: FormatOption = Format.TABLE,
-) -> None:
-    """Show what was spent, what is held and what remains, for each population and analyst, and how budgets changed."""
-    from discreet.cli.open_sessions import open_session
-    from discreet.release import list_releases
-
-    session = open_session(workspace)
-    names = [population] if population is not None else session.populations()
-    states = [session.budget(name) for name in names]
-    logged = {name: list_releases(session.workspace, population=name) for name in names}
-    history = {name: session.ledger.history(name) for name in names}
-    if output is Format.JSON:
-        lines = [
-            {
-                **state.to_dict(),
-                "bootstrap": logged[name].to_dict(),
-                "history": [change.to_dict() for change in history[name]],
-            }
-            for name, state in zip(names, states, strict=True)
-        ]
-        show_json({"populations": lines})
-    elif not states:
-        typer.echo(repeat(say("No population yet. A budget begins with the first dataset: discreet add FILE")))
-    for name, state in zip(names, states, strict=True) if output is Format.TABLE else ():
-        _show_budget(state, history[name], logged[name], session.workspace)
-
-
-def _show_budget(
-    state: "BudgetState", history: "Sequence[TermsChange]", logged: "Releases", workspace: "Workspace"
-) -> None:
-    holders = [
-        (say("population"), state.population),
-        *((say("analyst {name}", name=name), share) for name, share in state.analysts.items()),
-    ]
-    rows = [
-        [
-            name,
-            str(share.charges),
-            *(_amount(amount) for amount in (share.epsilon_cap, share.epsilon_spent, share.epsilon_remaining)),
-            numeral(dict(share.questions_left)["0.1"]),
-            *(() if share.rho_spent is None else (_amount(share.rho_spent), _amount(share.rho_cap or share.rho_spent))),
-        ]
-        for name, share in holders
-    ]
-    headings = [("", "left"), (say("charges"), "right"), (say("epsilon budget"), "right")]
-    headings += [(say("epsilon spent"), "right"), (say("epsilon remaining"), "right")]
-    headings += [(say("questions at 0.1"), "right")]
-    if not state.terms.budget.pure:
-        headings += [(say("rho spent"), "right"), (say("rho cap"), "right")]
-    footer = [
-        say(
-            "event {event}, {date}: {release} of {dataset} to {analyst}",
-            event=str(marker.sequence),
-            date=marker.when[:10],
-            release=logged.describe(marker.sequence) or _unproven(state, marker.sequence, workspace),
-            dataset=marker.dataset,
-            analyst=marker.analyst,
-        )
-        for marker in state.markers
-    ]
-    footer += logged.sentences()
-    footer += [_word_hold(hold) for hold in state.holds]
-    footer += [_word_change(change) for change in history[1:]]
-    footer.append(
-        say(
-            "epsilon remaining: the most that a single question may cost; questions at 0.1: how many at epsilon "
-            "0.1 each fit instead"
-        )
-    )
-    title = say(
-        "Population {population}: {budget}; neighbours {neighbours}",
-        population=state.terms.population,
-        budget=state.terms.budget.tell(),
-        neighbours=word(state.terms.neighbours),
-    )
-    show_table(title, headings, rows, footer=[*state.warnings(), *footer])
-
-
-def _amount(amount: "Decimal") -> str:
-    return localise(text(amount), language())
-
-
-def _word_hold(hold: "Hold") -> str:
-    from discreet.ledger import cost_of
-
-    facts = {
-        "event": str(hold.sequence),
-        "cost": cost_of(hold.guarantee),
-        "request": hold.request_id,
-        "analyst": hold.analyst,
-    }
-    if hold.expires is None:
-        return say("event {event}: {cost} held for request {request} of analyst {analyst}", **facts)
-    return say(
-        "event {event}: {cost} held for request {request} of analyst {analyst}, to be used until {moment} UTC",
-        moment=hold.expires[:16].replace("T", " "),
-        **facts,
-    )
-
-
-def _word_change(change: "TermsChange") -> str:
-    changed = ", ".join(
-        f"{word(name)} {_term(name, old)} → {_term(name, new)}" for name, (old, new) in change.changed().items()
-    )
-    return say(
-        "event {event}, {date}: {changed}, by {who}",
-        event=str(change.sequence),
-        date=change.when[:10],
-        changed=changed,
-        who=change.who,
-    )
-
-
-def _term(name: str, value: str | None) -> str:
-    if isinstance(value, Numeral):
-        return localise(value, language())
-    return word(str(value)) if name == "neighbours" else str(value)
-
-
-def _unproven(state: "BudgetState", marker: int, workspace: "Workspace") -> str:
-    from discreet.release import describe_marker
-
-    found = describe_marker(workspace, population=state.terms.population, marker=marker)
-    return found or say("an unproven release")

@@ -12,6 +12,8 @@ from discreet.cli.options import (
     FormatOption,
     OutOption,
     ReleaseFormatOption,
+    ServerOption,
+    TokenFileOption,
     WorkspaceOption,
 )
 from discreet.cli.screen import show_json, show_note, show_table
@@ -19,6 +21,7 @@ from discreet.cli.screen import show_json, show_note, show_table
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from discreet.client import RemoteQuestion
     from discreet.ledger import PastQuestion
 
 __all__ = ["register"]
@@ -46,12 +49,18 @@ def history(
     limit: Annotated[int, typer.Option(metavar="N", min=1, help="At most so many.")] = 50,
     analyst: AnalystOption = None,
     workspace: WorkspaceOption = None,
+    server: ServerOption = None,
+    token_file: TokenFileOption = None,
     output: FormatOption = Format.TABLE,
 ) -> None:
-    """Show what was asked, when, and what it cost, the newest first. Each number gives its answer again, free."""
-    from discreet.cli.open_sessions import open_session
+    """Show what was asked, when, and what it cost, the newest first. Each number gives its answer again, free.
 
-    session = open_session(workspace)
+    A server shows your own questions alone.
+    """
+    from discreet.cli.open_sessions import find_session, is_remote
+
+    session = find_session(workspace, server, token_file)
+    own = is_remote(session) or mine
     asker = session.who if mine and analyst is None else analyst
     found = session.history(analyst=asker, limit=limit)
     if output is Format.JSON:
@@ -59,27 +68,29 @@ def history(
     elif not found:
         show_note(say("Nothing was asked yet."))
     else:
-        _show(found, named=asker is None)
+        _show(found, named=not own and asker is None)
 
 
 def answers_get(
     number: Annotated[int, typer.Argument(metavar="NUMBER", min=1, help="Its number in the history.")],
     analyst: AnalystOption = None,
     workspace: WorkspaceOption = None,
+    server: ServerOption = None,
+    token_file: TokenFileOption = None,
     out: OutOption = None,
     output: ReleaseFormatOption = None,
 ) -> None:
     """Give an answer again, bit for bit, in any format."""
-    from discreet.cli.open_sessions import open_session
+    from discreet.cli.open_sessions import find_session
     from discreet.cli.showing.delivery import choose_format, deliver
     from discreet.present import check_output
 
-    session, chosen = open_session(workspace), choose_format(output, out)
+    session, chosen = find_session(workspace, server, token_file), choose_format(output, out)
     check_output(out, format=chosen)
     deliver(session.recall(number, analyst=analyst), chosen, out, language())
 
 
-def _show(found: "Sequence[PastQuestion]", *, named: bool) -> None:
+def _show(found: "Sequence[PastQuestion | RemoteQuestion]", *, named: bool) -> None:
     columns = [
         (say("answer"), "right"),
         (say("when (UTC)"), "left"),

@@ -16,6 +16,8 @@ from discreet.cli.options import (
     LevelOption,
     ReleaseFormatOption,
     RequestIdOption,
+    ServerOption,
+    TokenFileOption,
     WorkspaceOption,
     YesOption,
 )
@@ -25,6 +27,7 @@ from discreet.cli.showing.table_outputs import TableOutOption, TableOutputs
 from discreet.cli.table_options import takes_table
 
 if TYPE_CHECKING:
+    from discreet.client import RemoteExplanation
     from discreet.tables import TableExplanation, TableRequest
 
 __all__ = ["register"]
@@ -92,6 +95,8 @@ def table(
     fresh: FreshOption = False,
     yes: YesOption = False,
     workspace: WorkspaceOption = None,
+    server: ServerOption = None,
+    token_file: TokenFileOption = None,
     output: ReleaseFormatOption = None,
 ) -> None:
     """Release a protected table: cells and margins that add up, with an interval on every figure.
@@ -100,21 +105,20 @@ def table(
     card, or --edges). On a terminal, cost and expected error are shown first and confirmed; `discreet table explain`
     shows them, with the same options, and asks nothing.
     """
-    from discreet.cli.open_sessions import open_session
+    from discreet.cli.open_sessions import find_session, is_remote
 
-    desk, outputs = open_session(workspace).tables, TableOutputs(out or (), output)
-    asked = desk.read(
-        replace(request, sampling=sampling),
-        epsilon=epsilon,
-        analyst=analyst,
-        level=level,
-        noise=noise,
-        suppress_above=suppress_above,
-        calibrate=calibrate or (),
-    )
-    outputs.check(asked.formed)
+    session, outputs = find_session(workspace, server, token_file), TableOutputs(out or (), output)
+    words = _word(request, sampling, epsilon, level, noise, suppress_above, calibrate)
     confirm = _confirm if on_terminal() and not yes else None
-    released = desk.release(asked, request_id=request_id, fresh=fresh, confirm=confirm)
+    if is_remote(session):
+        outputs.check(None)
+        released = session.tables.release(
+            session.read_table(words, analyst=analyst), request_id=request_id, fresh=fresh, confirm=confirm
+        )
+    else:
+        asked = session.read_table(words, analyst=analyst)
+        outputs.check(asked.formed)
+        released = session.tables.release(asked, request_id=request_id, fresh=fresh, confirm=confirm)
     outputs.write(released, language(), details=details)
 
 
@@ -130,29 +134,47 @@ def table_explain(
     level: LevelOption = "0.95",
     fresh: FreshOption = False,
     workspace: WorkspaceOption = None,
+    server: ServerOption = None,
+    token_file: TokenFileOption = None,
     output: FormatOption = Format.TABLE,
 ) -> None:
     """Show every strategy for a table, its expected error and what it would cost. No row is looked at."""
-    from discreet.cli.open_sessions import open_session
+    from discreet.cli.open_sessions import find_session, is_remote
 
-    desk = open_session(workspace).tables
-    asked = desk.read(
-        replace(request, sampling=sampling),
-        epsilon=epsilon,
-        analyst=analyst,
-        level=level,
-        noise=noise,
-        suppress_above=suppress_above,
-        calibrate=calibrate or (),
-    )
-    explained = desk.explain(asked, fresh=fresh)
+    session = find_session(workspace, server, token_file)
+    words = _word(request, sampling, epsilon, level, noise, suppress_above, calibrate)
+    explained: RemoteExplanation | TableExplanation
+    if is_remote(session):
+        explained = session.tables.explain(session.read_table(words, analyst=analyst), fresh=fresh)
+    else:
+        explained = session.tables.explain(session.read_table(words, analyst=analyst), fresh=fresh)
     if output is Format.JSON:
         show_json(explained.to_dict())
     else:
         typer.echo(explained.to_text())
 
 
-def _confirm(explained: "TableExplanation") -> bool:
+def _word(
+    request: "TableRequest",
+    sampling: str | None,
+    epsilon: str,
+    level: str,
+    noise: NoiseName,
+    suppress_above: str | None,
+    calibrate: list[str] | None,
+) -> dict[str, object]:
+    """The table as a session reads it, here or on a server."""
+    return {
+        **replace(request, sampling=sampling).words,
+        "epsilon": epsilon,
+        "level": level,
+        "noise": str(noise),
+        "suppress_above": suppress_above,
+        "calibrate": calibrate or [],
+    }
+
+
+def _confirm(explained: "TableExplanation | RemoteExplanation") -> bool:
     """Cost and expected error on a terminal, before anything is spent."""
     from discreet.cli.showing.confirmation import confirm_at_terminal
 

@@ -13,6 +13,8 @@ from discreet.cli.options import (
     ReleaseFormat,
     ReleaseFormatOption,
     RequestIdOption,
+    ServerOption,
+    TokenFileOption,
     UnusedWorkspace,
     WorkspaceOption,
     YesOption,
@@ -23,6 +25,11 @@ from discreet.errors import QueryRefused
 from discreet.guarantees import text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from typing_extensions import TypeIs
+
+    from discreet.client import RemotePlan
     from discreet.release import Apportionment
 
 __all__ = ["register"]
@@ -51,16 +58,18 @@ def plan(
     request_id: RequestIdOption = None,
     yes: YesOption = False,
     workspace: WorkspaceOption = None,
+    server: ServerOption = None,
+    token_file: TokenFileOption = None,
     out: OutOption = None,
     details: DetailsOption = False,
     output: ReleaseFormatOption = None,
 ) -> None:
     """Share a budget over many questions: the smallest budget that meets their targets, or what a total reaches."""
-    from discreet.cli.open_sessions import open_session
+    from discreet.cli.open_sessions import find_session
     from discreet.cli.showing.delivery import choose_format, deliver
     from discreet.present import check_output
 
-    session, chosen = open_session(workspace), choose_format(output, out)
+    session, chosen = find_session(workspace, server, token_file), choose_format(output, out)
     if run:
         check_output(out, format=chosen)
         confirm = _confirm if on_terminal() and not yes else None
@@ -89,7 +98,7 @@ def plan_init(
     typer.echo(say("wrote {file}. Read it, change it, then: discreet plan {file}", file=file))
 
 
-def _confirm(planned: "Apportionment") -> bool:
+def _confirm(planned: "Apportionment | RemotePlan") -> bool:
     from discreet.cli.showing.confirmation import confirm_at_terminal
 
     _show_plan(planned)
@@ -98,14 +107,34 @@ def _confirm(planned: "Apportionment") -> bool:
     return confirm_at_terminal(say("Ask them all?"))
 
 
-def _show_plan(planned: "Apportionment") -> None:
+def _show_plan(planned: "Apportionment | RemotePlan") -> None:
+    rows, left = _list_told(planned) if _is_told(planned) else _list_plan(planned)
+    headings = [(say("question"), "left"), (say("epsilon"), "right"), (say("output"), "left")]
+    headings += [(say("accuracy in every cell"), "left")]
+    total = say("total epsilon {epsilon}", epsilon=text(planned.epsilon))
+    show_table("", headings, rows, footer=[total, *left])
+
+
+def _is_told(planned: "Apportionment | RemotePlan") -> "TypeIs[RemotePlan]":
+    return not hasattr(planned, "parts")
+
+
+def _list_plan(planned: "Apportionment") -> tuple[list[list[str]], "Sequence[str]"]:
+    """Outputs, each question named once, and what the plan leaves."""
     rows = []
     for part in planned.parts:
         for number, item in enumerate(part.outputs):
             first = number == 0
             name, cost = (part.reading.task.name, localise(text(part.epsilon), language())) if first else ("", "")
             rows.append([name, cost, item.name, item.told(planned.level)])
-    headings = [(say("question"), "left"), (say("epsilon"), "right"), (say("output"), "left")]
-    headings += [(say("accuracy in every cell"), "left")]
-    total = say("total epsilon {epsilon}", epsilon=text(planned.epsilon))
-    show_table("", headings, rows, footer=[total, *planned.outlook.lines()])
+    return rows, planned.outlook.lines()
+
+
+def _list_told(planned: "RemotePlan") -> tuple[list[list[str]], "Sequence[str]"]:
+    """The same of what a server tells."""
+    rows, named = [], ""
+    for row in planned.rows:
+        first, named = row["question"] != named, row["question"]
+        name, cost = (named, localise(row["epsilon"], language())) if first else ("", "")
+        rows.append([name, cost, row["output"], row["accuracy"]])
+    return rows, planned.lines

@@ -55,13 +55,19 @@ class TableOutputs:
         paths: Sequence[Path | None] = files or (None,)
         self._files = [(path, choose_format(format, path)) for path in paths]
 
-    def check(self, formed: "Formed") -> None:
-        """What would stop a file from being written is said before anything is charged."""
+    def check(self, formed: "Formed | None") -> None:
+        """What would stop a file from being written is said before anything is charged.
+
+        Of a table that a server forms, keys and size are not known before.
+        """
         from discreet.present import check_output, check_picture
 
-        layout = formed.layout()
-        figures = sum(layout.count(margin) for margin in layout.margins)
         for path, format in self._files:
+            if formed is None:
+                check_output(path, format=format)
+                continue
+            layout = formed.layout()
+            figures = sum(layout.count(margin) for margin in layout.margins)
             check_output(path, format=format, sizes=layout.sizes, figures=figures, headings=formed.headings)
         for _, path in self._drawings:
             check_picture(path)

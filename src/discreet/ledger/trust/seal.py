@@ -10,7 +10,7 @@ import re
 import secrets
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from copy import copy
 from pathlib import Path
@@ -74,6 +74,10 @@ class Seal:
 
     def vouches(self, mac: str, *, sequence: int, hash: str, spent: str | None) -> bool:
         return self._trusts or _same(mac, self.vouch(sequence=sequence, hash=hash, spent=spent))
+
+    def attest(self, parts: Sequence[str | int]) -> str:
+        """For what is kept beside the ledger."""
+        return self._mac(["beside", self._workspace_id, list(parts)])
 
     def _mac(self, parts: list[object]) -> str:
         return hmac.digest(self._key, canonical_json(parts).encode("ascii"), "sha256").hex()
