@@ -8,6 +8,7 @@ PYTHON_TUMULT ?= python3.12
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 READY_DEMO := $(VENV)/.ready-demo
+READY_SERVE := $(VENV)/.ready-serve
 READY_ALL := $(VENV)/.ready-all
 FRENCH := src/discreet/catalogue/locale/fr/LC_MESSAGES/discreet.mo
 INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check --constraint constraints.txt
@@ -20,7 +21,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
 FAULTS ?=
 
-.PHONY: help setup demo demo-all test test-all check lint catalogue faults replicate bench bench-query bench-peers bench-scale docs clean
+.PHONY: help setup demo demo-all serve test test-all check lint catalogue faults replicate bench bench-query bench-peers bench-scale docs clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -39,6 +40,10 @@ $(BIN)/python:
 $(READY_DEMO): pyproject.toml constraints.txt | $(BIN)/python
 	@$(INSTALL) --no-compile --editable . XlsxWriter
 	@touch $(READY_DEMO)
+
+$(READY_SERVE): pyproject.toml constraints.txt | $(BIN)/python
+	@$(INSTALL) --editable '.[client,server,tables]'
+	@touch $(READY_SERVE)
 
 $(READY): pyproject.toml constraints.txt replications/pyproject.toml | $(BIN)/python
 	$(INSTALL) --editable '.[testing]' --editable ./replications
@@ -62,6 +67,9 @@ demo: $(if $(wildcard $(READY)),$(READY),$(READY_DEMO)) $(FRENCH) ## from nothin
 
 demo-all: $(READY) $(FRENCH) ## a longer tour: cards, workbooks, local collection, studies, sensitivities
 	@PATH="$(CURDIR)/$(BIN):$$PATH" bash examples/demo-all.sh
+
+serve: $(if $(wildcard $(READY)),$(READY),$(READY_SERVE)) $(FRENCH) ## the sample survey behind a server, with one person of each role, under serve/
+	@PATH="$(CURDIR)/$(BIN):$$PATH" bash examples/serve.sh
 
 test: lint ## lint, types, import direction and the test suite (with a real PostgreSQL); under five minutes
 	$(PYTEST) --dist worksteal -m "not long"
@@ -124,4 +132,4 @@ docs: $(READY) ## write the generated pages anew from the code, then the site in
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 clean: ## remove .venv, caches and the demo
-	rm -rf $(VENV) $(PEERS) $(TUMULT) demo replicated site .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist
+	rm -rf $(VENV) $(PEERS) $(TUMULT) demo serve replicated site .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist

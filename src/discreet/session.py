@@ -27,7 +27,6 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from discreet.cards import Card, read_card
 from discreet.catalogue import Phrase, say
 from discreet.errors import (
-    BudgetExceeded,
     ChargedNotAnswered,
     CustodianOnly,
     ParameterInvalid,
@@ -425,7 +424,7 @@ class Session:
         `confirm` sees what it will cost and how far off it will be, and may still say no; `check` sees the keys that
         will be shown, and may refuse what cannot be written of them.
         """
-        from discreet.release import answer, explain_ask, read_ask, refuse_widths
+        from discreet.release import answer_ask, explain_ask, read_ask
 
         asked = read_ask(
             sql,
@@ -444,11 +443,7 @@ class Session:
             check(asked.headings)
         if confirm is not None and not confirm(explain_ask(asked, self.ledger)):
             raise Refused(say("Not asked. Nothing was released or charged."))
-        try:
-            return answer(asked, self.ledger, self.open_engine).release
-        except BudgetExceeded:
-            refuse_widths(asked, self.ledger)
-            raise
+        return answer_ask(asked, self.ledger, self.open_engine)
 
     @checked
     def hold(

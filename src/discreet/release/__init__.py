@@ -12,7 +12,7 @@ from discreet.doors import open_door
 
 if TYPE_CHECKING:
     from discreet.release.ask import Ask, unproven_reason
-    from discreet.release.ask_reader import Shelf, explain_ask, plan_workload, read_ask, refuse_widths
+    from discreet.release.ask_reader import Shelf, answer_ask, explain_ask, plan_workload, read_ask
     from discreet.release.cap_share import cap_share_sql, tell_cap_share
     from discreet.release.cells.noisy_cells import NoisyCells
     from discreet.release.cells.output_columns import show_values
@@ -93,6 +93,7 @@ __all__ = [
     "Workload",
     "about",
     "answer",
+    "answer_ask",
     "answer_bounded",
     "assume",
     "bootstrap_log",
@@ -125,7 +126,6 @@ __all__ = [
     "read_ask",
     "ready_engine",
     "recall_workload",
-    "refuse_widths",
     "release",
     "require_active",
     "require_permission",

@@ -12,15 +12,16 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
 from discreet.catalogue import say
-from discreet.errors import DiscreetError, UsageError
+from discreet.errors import BudgetExceeded, DiscreetError, UsageError
 from discreet.guarantees import LARGEST, CentralGuarantee, ExactLike, exact, text
 from discreet.ledger import Ledger, StoredAnswer, name_request
 from discreet.release.ask import Ask
 from discreet.release.forecast.accuracy import read_amounts
 from discreet.release.measurement.pricing import require_bounds
-from discreet.release.pipeline import check_terms, require_active
-from discreet.release.question import find_stored
+from discreet.release.pipeline import OpenEngine, check_terms, require_active
+from discreet.release.question import answer, find_stored
 from discreet.release.stored_answer import interval_level
+from discreet.results import Release
 from discreet.sql import Statement, read_statement
 from discreet.workspace import Dataset, PublicTable, Workspace, read_public_table
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from discreet.release.forecast.explanation import Explanation
     from discreet.release.workloads.workload import Workload
 
-__all__ = ["Shelf", "explain_ask", "plan_workload", "read_ask", "refuse_widths"]
+__all__ = ["Shelf", "answer_ask", "explain_ask", "plan_workload", "read_ask"]
 
 
 class Shelf:
@@ -133,7 +134,7 @@ def read_ask(
     # Held against the caps, not against what remains: a stored answer may meet the widths and cost nothing.
     budget = ledger.terms(asked.population).budget
     if solved.epsilon > min(budget.epsilon, budget.per_analyst):
-        refuse_widths(solved, ledger)
+        _refuse_widths(solved, ledger)
     return _worded(solved, sql)
 
 
@@ -143,7 +144,16 @@ def _worded(asked: Ask, sql: str) -> Ask:
     return replace(asked, words={"kind": "query", "sql": sql, **exactly})
 
 
-def refuse_widths(asked: Ask, ledger: Ledger) -> None:
+def answer_ask(asked: Ask, ledger: Ledger, open_engine: OpenEngine) -> Release:
+    """Answer what was read within the budget, or raise; what is left is told in the terms in which it was asked."""
+    try:
+        return answer(asked, ledger, open_engine).release
+    except BudgetExceeded:
+        _refuse_widths(asked, ledger)
+        raise
+
+
+def _refuse_widths(asked: Ask, ledger: Ledger) -> None:
     """Where the budget does not suffice for the widths asked, say what all that remains of it would reach."""
     standing = ledger.standing(asked.population)
     left = [standing.balance(), standing.analyst_balance(asked.analyst)]

@@ -10,9 +10,29 @@ from typing import TYPE_CHECKING
 from discreet.doors import open_door
 
 if TYPE_CHECKING:
-    from discreet.server.guard import BodyGuard
-    from discreet.server.protocol import GuardedProtocol
+    from discreet.server.addresses import TrustedProxies, read_proxies
+    from discreet.server.guard import Guard, GuardTerms
+    from discreet.server.listener import open_listener
+    from discreet.server.processes import serve_processes
+    from discreet.server.protocol import GuardedProtocol, OfficeProtocol
+    from discreet.server.refusals import REFUSALS, Refuse
+    from discreet.server.server_log import tell_log
+    from discreet.server.web_server import TlsFiles, WebServer
 else:
     __getattr__, __dir__ = open_door(__name__)
 
-__all__ = ["BodyGuard", "GuardedProtocol"]
+__all__ = [
+    "REFUSALS",
+    "Guard",
+    "GuardTerms",
+    "GuardedProtocol",
+    "OfficeProtocol",
+    "Refuse",
+    "TlsFiles",
+    "TrustedProxies",
+    "WebServer",
+    "open_listener",
+    "read_proxies",
+    "serve_processes",
+    "tell_log",
+]

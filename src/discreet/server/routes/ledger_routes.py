@@ -1,0 +1,50 @@
+"""The ledger: its head for everybody to note down, its events for auditors."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from itertools import islice
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Query, Request, Response
+from fastapi.responses import StreamingResponse
+
+from discreet.ledger import LogFilter, describe_event
+from discreet.server.bodies import VerifyBody
+from discreet.server.callers import Auditor, Caller, office_of
+
+__all__ = ["router"]
+
+router = APIRouter(tags=["ledger"])
+_MOST: Final = 10_000
+
+
+@router.get("/ledger/head", summary="The last event's number and hash: note them down to find a rollback later.")
+def head(request: Request) -> dict[str, object]:
+    sequence, digest = office_of(request).session.ledger.head()
+    return {"sequence": sequence, "hash": digest}
+
+
+@router.get("/ledger/events", summary="Who did what, when, and what it cost: one JSON object a line.")
+def events(
+    caller: Auditor,
+    after: Annotated[int, Query(ge=0, description="Only events after this number.")] = 0,
+    limit: Annotated[int, Query(ge=1, le=_MOST, description="At most so many.")] = 1_000,
+) -> Response:
+    return StreamingResponse(_lines(caller, after, limit), media_type="application/x-ndjson")
+
+
+def _lines(caller: Caller, after: int, limit: int) -> Iterator[str]:
+    for event in islice(caller.office.session.ledger.log(LogFilter(after=after)), limit):
+        line = {
+            **describe_event(event, reasons=False).to_dict(),
+            "hash": event.hash,
+            "asked": event.payload.get("asked"),
+        }
+        yield json.dumps(line, ensure_ascii=False) + "\n"
+
+
+@router.post("/ledger/verify", summary="Walk the whole ledger.")
+def verify(body: VerifyBody, caller: Auditor) -> dict[str, object]:
+    return caller.office.session.verify(anchor=body.anchor).to_dict()
