@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     )
     from discreet.results.published_release import Basis, Calibration, CalibrationTarget, Release, ReleaseKind
     from discreet.results.row_listing import Chosen, PairedColumns, ends_of, parts_of
+    from discreet.results.sent_release import read_release, write_release
 else:
     __getattr__, __dir__ = open_door(__name__)
 
@@ -141,4 +142,6 @@ __all__ = [
     "Variance",
     "ends_of",
     "parts_of",
+    "read_release",
+    "write_release",
 ]
