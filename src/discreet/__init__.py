@@ -8,7 +8,8 @@
         answer.to_pandas()                            # or to_polars(), to_arrow(), rows, intervals, plot()
         answer.save("people.xlsx")                    # or .html, .csv, .parquet, .sdmx.csv, .json, .svg, .txt
 
-A workspace is opened again with `discreet.open("office")`. What leaves is a `Release`: figures with intervals, what is
+A workspace is opened again with `discreet.open("office")`, and an office's server is asked in the same words through
+`discreet.connect("https://office.example")`. What leaves is a `Release`: figures with intervals, what is
 claimed of them (`claim`, a guarantee such as `PureDP`), and what they cost (`settlement`, which is `Charged` or, where
 nothing is proved, `Marked`). What is refused raises a `DiscreetError`; where a charge was made before an answer failed,
 that is `ChargedNotAnswered`. docs/python.md tells more, docs/promise.md what is promised and to whom.
@@ -22,6 +23,7 @@ from discreet.doors import open_door
 
 if TYPE_CHECKING:
     from discreet.cards import Card
+    from discreet.client import connect
     from discreet.errors import (
         BudgetExceeded,
         CardInvalid,
@@ -81,6 +83,7 @@ __all__ = [
     "Unproven",
     "UsageError",
     "__version__",
+    "connect",
     "create",
     "open",
 ]

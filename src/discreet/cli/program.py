@@ -7,6 +7,8 @@ import sys
 
 __all__ = ["main"]
 
+_BEFORE = frozenset({"--server", "--token-file"})
+
 
 def main() -> None:
     """Run the command line. Exit codes: 0 ok, 1 refused, 2 usage, 3 charged but not answered."""
@@ -29,7 +31,7 @@ def _run() -> None:
     from discreet.cli.screen import show_error, show_fault, show_misuse
     from discreet.errors import DiscreetError
 
-    words = sys.argv[1:]
+    words = _put_behind(sys.argv[1:])
     try:
         words, remark = translate(words)
         if remark is not None and not _wants_json(words):  # what machines read stays JSON
@@ -57,6 +59,16 @@ def _run() -> None:
         sys.exit(1)
     finally:
         close_sessions()
+
+
+def _put_behind(words: list[str]) -> list[str]:
+    """What says which server is asked may stand before a command too: it is every command's own."""
+    moved: list[str] = []
+    while words and words[0].partition("=")[0] in _BEFORE:
+        count = 1 if "=" in words[0] else 2
+        moved, words = [*moved, *words[:count]], words[count:]
+    end = words.index("--") if "--" in words else len(words)
+    return [*words[:end], *moved, *words[end:]]
 
 
 def _wants_json(arguments: list[str]) -> bool:

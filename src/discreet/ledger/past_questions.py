@@ -16,11 +16,14 @@ __all__ = ["PastQuestion", "read_question"]
 
 @dataclass(frozen=True, slots=True)
 class PastQuestion:
-    """A question that was charged or replayed; `number` is its event. `words` are None where an earlier release did not
-    keep them. `answered` says that the answer was committed and can be had again for nothing.
+    """A question that was charged or replayed; `number` is its event, `ordinal` its place among its analyst's own.
+
+    `words` are None where an earlier release did not keep them. `charged` and `committed` say when the charge and the
+    answer that it stands for were written; without the second there is no answer that can be had again for nothing.
     """
 
     number: int
+    ordinal: int
     when: str
     analyst: str
     population: str
@@ -31,7 +34,12 @@ class PastQuestion:
     cost: Mapping[str, str] | None
     cost_text: str
     words: Mapping[str, Any] | None
-    answered: bool
+    charged: str
+    committed: str | None
+
+    @property
+    def answered(self) -> bool:
+        return self.committed is not None
 
     @property
     def versions(self) -> Mapping[str, int]:
@@ -61,8 +69,10 @@ def read_question(book: Book, event: Event) -> PastQuestion | None:
         return None
     payload, entry = event.payload, describe_event(event, reasons=False)
     charge = leased_charge(book.transaction, event)
+    answered = book.transaction.find_answered(charge=charge.sequence)
     return PastQuestion(
         number=event.sequence,
+        ordinal=book.transaction.place_asked(event),
         when=event.when,
         analyst=payload["analyst"],
         population=event.population,
@@ -73,5 +83,6 @@ def read_question(book: Book, event: Event) -> PastQuestion | None:
         cost=entry.cost,
         cost_text=entry.cost_text,
         words=payload.get("asked"),
-        answered=book.transaction.answer(charge.sequence) is not None,
+        charged=charge.when,
+        committed=None if answered is None or book.transaction.answer(charge.sequence) is None else answered.when,
     )

@@ -515,13 +515,18 @@ class Ledger:
             found = [read_question(book, event) for event in reversed(events)]
         return [question for question in found if question is not None]
 
-    def question(self, *, number: int | None = None, analyst: str = "", request_id: str = "") -> PastQuestion | None:
-        """The question of an event, or the one that an analyst asked under a request id."""
+    def question(
+        self, *, number: int | None = None, analyst: str = "", request_id: str = "", ordinal: int = 0
+    ) -> PastQuestion | None:
+        """The question of an event; or of an analyst, under a request id or by its place among their own."""
         with self._reading() as book:
-            if number is None:
-                event = book.transaction.find_request(analyst=analyst, request_id=request_id)
-            else:
+            if number is not None:
                 event = book.transaction.event(number) if 1 <= number <= book.head.sequence else None
+            elif ordinal:
+                known = 1 <= ordinal <= book.head.sequence
+                event = book.transaction.find_asked(analyst=analyst, ordinal=ordinal) if known else None
+            else:
+                event = book.transaction.find_request(analyst=analyst, request_id=request_id)
             return None if event is None else read_question(book, event)
 
     def history(self, population: str) -> tuple[TermsChange, ...]:

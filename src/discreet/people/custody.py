@@ -76,7 +76,7 @@ def find_open(register: Register, number: int, now: datetime) -> Proposal:
     """A proposal that may still be confirmed."""
     proposal = register.proposals.get(number)
     if proposal is None or not register.is_open(proposal, now):
-        raise UnknownName(sort=Phrase("Proposal"), name=str(number)[:40], where=Phrase("what is open at present"))
+        raise UnknownName(sort=Phrase("Proposal"), name=str(number)[:40], where=Phrase("the open proposals"))
     return proposal
 
 

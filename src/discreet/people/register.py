@@ -129,7 +129,7 @@ def write_roles(roles: frozenset[Role]) -> str:
 def _add(register: Register, act: Act) -> Register:
     if act.person in register.persons:
         raise ValueError("somebody who was added before")
-    roles = frozenset(Role(word) for word in act.payload["roles"].split(",") if word)
+    roles = frozenset(Role(word) for word in str(act.payload["roles"]).split(",") if word)
     persons = {**register.persons, act.person: PersonEntry(act.person, roles)}
     return replace(register, persons=persons, since={**register.since, act.person: act.hash})
 

@@ -65,7 +65,7 @@ of the other: the chain says which of them counts."""
 
 _SECRET_BYTES: Final = 32
 _ID_BYTES: Final = 8
-_DAY: Final = re.compile(r"20\d\d-(0[1-9]|1[0-2])-(0[1-9]|1\d|2[0-8])", re.ASCII)
+_DAY: Final = re.compile(r"20\d\d-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])", re.ASCII)
 _PAIR: Final = re.compile(rf"([0-9a-f]{{{2 * _ID_BYTES}}})\.([A-Za-z0-9_-]{{43}})", re.ASCII)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields
 from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
-from typing import ClassVar, Literal
+from typing import ClassVar, Final, Literal
 
 from discreet.guarantees import text
 from discreet.results.labels import Labels
@@ -143,6 +143,10 @@ class SizeTooSmall(Note):
     sizes: tuple[Size, ...]
     code: ClassVar[str] = "size-too-small"
 
+    def __post_init__(self) -> None:
+        if not self.sizes:
+            raise ValueError("an output is over a size")
+
 
 @dataclass(frozen=True, slots=True)
 class BoundsUsed(Note):
@@ -181,16 +185,24 @@ class MeasuredMargin:
     residual: bool
     share: Fraction
 
+    def __post_init__(self) -> None:
+        if not all(name.strip() for name in self.keeps):
+            raise ValueError("a key has a name")
+
 
 @dataclass(frozen=True, slots=True)
 class StrategyUsed(Note):
     """Which noise was put on what. Where two measures make a figure, each is named with its part of the budget."""
 
-    noise: str
+    noise: Literal["laplace", "gaussian"]
     measured: tuple[MeasuredMargin, ...]
     measure: str | None = None
     part: Fraction | None = None
     code: ClassVar[str] = "strategy"
+
+    def __post_init__(self) -> None:
+        if not self.measured:
+            raise ValueError("noise is put on something")
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,6 +288,9 @@ class LeftOut(Note):
 
 # --- of what is not differentially private --------------------------------------------------------------------------
 
+_POOLS: Final = frozenset({"", "sub-population", "synthetic"})
+_METHODS: Final = frozenset({"i", "ii", "iii", "pair"})
+
 
 @dataclass(frozen=True, slots=True)
 class BootstrapGuarantee(Note):
@@ -292,6 +307,10 @@ class BootstrapNeighbours(Note):
     pool: str
     code: ClassVar[str] = "bootstrap-neighbours"
 
+    def __post_init__(self) -> None:
+        if self.pool not in _POOLS:
+            raise ValueError("a pool is one of those that there are")
+
 
 @dataclass(frozen=True, slots=True)
 class BootstrapMethod(Note):
@@ -299,6 +318,10 @@ class BootstrapMethod(Note):
 
     method: str
     code: ClassVar[str] = "bootstrap-method"
+
+    def __post_init__(self) -> None:
+        if self.method not in _METHODS:
+            raise ValueError("a method is one of those that there are")
 
 
 @dataclass(frozen=True, slots=True)
@@ -412,6 +435,10 @@ class DrawnAtRate(Note):
     rates: tuple[Decimal, ...]
     code: ClassVar[str] = "drawn-at-rate"
 
+    def __post_init__(self) -> None:
+        if not self.groups or len(self.groups) != len(self.rates):
+            raise ValueError("every group has its rate")
+
 
 @dataclass(frozen=True, slots=True)
 class LinkedInPart(Note):
@@ -459,6 +486,10 @@ class BeliefRise:
     prior: Decimal
     belief: Decimal
 
+    def __post_init__(self) -> None:
+        if not 0 <= self.prior <= self.belief <= 1:
+            raise ValueError("beliefs rise, between 0 and 1")
+
 
 @dataclass(frozen=True, slots=True)
 class BeliefTable(Note):
@@ -467,6 +498,10 @@ class BeliefTable(Note):
     unit: Literal["person", "household"]
     rises: tuple[BeliefRise, ...]
     code: ClassVar[str] = "belief-table"
+
+    def __post_init__(self) -> None:
+        if not self.rises:
+            raise ValueError("a belief table has rows")
 
 
 @dataclass(frozen=True, slots=True)

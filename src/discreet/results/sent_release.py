@@ -18,7 +18,7 @@ from discreet.catalogue import say
 from discreet.errors import ParameterInvalid, Refused
 from discreet.results.figures import Margin, Statistic
 from discreet.results.headings import Heading
-from discreet.results.published_release import Release
+from discreet.results.published_release import Release, ReleaseKind
 from discreet.results.sent_values import form_of
 
 __all__ = ["FORMAT", "LARGEST", "decode_release", "encode_release", "read_release", "write_release"]
@@ -26,8 +26,12 @@ __all__ = ["FORMAT", "LARGEST", "decode_release", "encode_release", "read_releas
 T = TypeVar("T")
 
 FORMAT: Final = 1
-LARGEST: Final = 1 << 29
+LARGEST: Final = 1 << 28
 """So many bytes are read at most: several tables of a million cells."""
+
+MOST_PARTS: Final = 2_000_000
+"""So many objects and lists: columns are lists whole, so a large table has few. Empty ones take twenty times the memory
+of what is sent."""
 
 _STEP: Final = re.compile(r"\d{1,40}(\.\d{1,40})?", re.ASCII)
 _UNREADABLE: Final = (
@@ -66,7 +70,7 @@ def _trusting_nobody(read: Callable[[Any], T], given: object) -> T:
 
 
 def _open(data: bytes) -> Release:
-    if len(data) > LARGEST:
+    if len(data) > LARGEST or data.count(b"{") + data.count(b"[") > MOST_PARTS:
         raise ValueError("a message is too long")
     message = json.loads(data.decode("utf-8"), parse_constant=_refuse_constant)
     if message.keys() != {"format", "release"} or type(message["format"]) is not int or message["format"] != FORMAT:
@@ -93,7 +97,11 @@ def _decode(value: Any) -> Release:
 
 def _check_rows(release: Release) -> None:
     """Keys and figures fit each other, such that rows can be told."""
+    if release.kind in (ReleaseKind.TABLE, ReleaseKind.BOOTSTRAP) and not release.statistics:
+        raise ValueError("a table has figures")
     keys, statistics = ({item.name for item in items} for items in (release.headings, release.statistics))
+    if len(keys) != len(release.headings) or len(statistics) != len(release.statistics):
+        raise ValueError("two columns have one name")
     if release.order and not statistics <= set(release.order) <= keys | statistics:
         raise ValueError("a row has other columns than the release")
     margins = [item.figures.margins for item in release.statistics]

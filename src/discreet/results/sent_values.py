@@ -31,8 +31,8 @@ __all__ = ["PlainForm", "form_of"]
 _IS: Final = "is"
 _OF: Final = "of"
 _DEEPEST: Final = 12
-_LARGEST: Final = 10**4_000
-"""Python writes whole numbers of a few more digits, and no larger ones."""
+_LARGEST: Final = 10**300
+"""Beyond every sum of a plan, and within what formats with floats can write."""
 
 _DECIMAL: Final = re.compile(r"-?\d{1,100}(\.\d{1,100})?(E[+-]\d{1,3})?", re.ASCII)
 _FRACTION: Final = re.compile(r"-?\d{1,1000}(/\d{1,1000})?", re.ASCII)

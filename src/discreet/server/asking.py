@@ -9,8 +9,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from datetime import UTC, datetime
-from functools import partial
-from typing import TypeVar
 
 from fastapi import Request, Response
 from fastapi.responses import JSONResponse
@@ -18,7 +16,7 @@ from starlette.concurrency import run_in_threadpool
 
 from discreet.catalogue import Phrase, language, say, speaking
 from discreet.errors import DiscreetError, NotAllowed, ParameterInvalid, QueryRefused
-from discreet.ledger import check_name
+from discreet.ledger import PastQuestion, check_name
 from discreet.people import Role
 from discreet.present import file_parts
 from discreet.results import Release, write_release
@@ -29,63 +27,56 @@ from discreet.server.server_log import tell_log
 from discreet.server.spending_questions import QuestionKind, SpendingQuestion
 from discreet.work import Job, JobOutcome, is_long, next_slot
 
-__all__ = ["RELEASE_TYPE", "answer_question", "at_slot", "perform_job", "release_response", "tell_job"]
+__all__ = ["RELEASE_TYPE", "answer_question", "perform_job", "tell_job"]
 
 RELEASE_TYPE = "application/vnd.discreet.release+json"
 _POLL_SECONDS = 1
 
-T = TypeVar("T")
-
-
-async def at_slot(office: Office, owner: str, key: str, work: Callable[[], T]) -> T:
-    """What `work` gives or raises, not before the next public slot of when it was first asked under this key."""
-    if not office.settings.slots:
-        return await run_in_threadpool(work)
-    asked = datetime.now(UTC)
-    since = await run_in_threadpool(partial(office.underway.begin, owner, key, asked=asked))
-    try:
-        return await run_in_threadpool(work)
-    finally:
-        now = datetime.now(UTC)
-        await asyncio.sleep((next_slot(since, now) - now).total_seconds())
-        if since == asked:  # whoever asks beside it under the same key does not end it
-            await run_in_threadpool(office.underway.end, owner, key)
-
 
 async def answer_question(request: Request, caller: Caller, question: SpendingQuestion) -> Response:
-    """Answer with 200, or with 202 and a job."""
+    """Answer with 200, or with 202 and a job: not before the next public slot, nor before the answer's own."""
     office, key = caller.office, _key(request)
     as_release = RELEASE_TYPE in request.headers.get("accept", "")
+    asked = ready = datetime.now(UTC)
 
     def work() -> Response:
+        nonlocal ready
         session = caller.granted
         found = question.read(session, analyst=caller.name, request_id=key)
         if is_long(found.asks):
-            now = datetime.now(UTC)
             job = office.jobs.submit(
-                caller.name, question.kind, key, dict(question.words), language=language(), asked=now
+                caller.name, question.kind, key, dict(question.words), language=language(), asked=asked
             )
             return _accepted(office, job)
-        return release_response(office, caller.name, found.answer(), as_release=as_release)
+        release = found.answer()
+        stored = office.session.ledger.question(analyst=caller.name, request_id=key)
+        assert stored is not None, "what was answered stands on the ledger"
+        ready = office.leaves(stored) or ready
+        return _respond(release, stored, as_release=as_release)
 
-    return await at_slot(office, caller.name, key, work)
+    try:
+        return await run_in_threadpool(work)
+    finally:
+        if office.settings.slots:
+            now = datetime.now(UTC)
+            await asyncio.sleep((next_slot(asked, max(now, ready)) - now).total_seconds())
 
 
-def release_response(office: Office, analyst: str, release: Release, *, as_release: bool) -> Response:
+def _respond(release: Release, stored: PastQuestion, *, as_release: bool) -> Response:
     """A release as JSON, or as what a client makes a Release of again; `Location` is where it can be had again."""
     if as_release:
         content, media = write_release(release), RELEASE_TYPE
     else:
         content, media = b"".join(file_parts(release, "json", language())), "application/json"
-    found = office.session.ledger.question(analyst=analyst, request_id=release.source.request_id)
-    headers = {} if found is None else {"location": f"/v1/answers/{found.number}"}
-    return Response(content, media_type=media, headers=headers)
+    return Response(content, media_type=media, headers={"location": f"/v1/answers/{stored.ordinal}"})
 
 
 def tell_job(office: Office, job: Job) -> dict[str, object]:
     """A job as its owner sees it: where it has an answer, the number under which that can be had."""
     face = job.face(datetime.now(UTC))
-    return {**{name: value for name, value in face.items() if name != "charge"}, "answer": face["charge"]}
+    number = face.pop("charge")
+    found = None if number is None else office.session.ledger.question(number=int(str(number)))
+    return {**face, "answer": None if found is None else found.ordinal}
 
 
 def perform_job(office: Office, job: Job, before_charge: Callable[[], bool]) -> JobOutcome:
@@ -103,7 +94,8 @@ def perform_job(office: Office, job: Job, before_charge: Callable[[], bool]) -> 
                 raise QueryRefused(say("this was cancelled before it was asked. Nothing was charged."))
             read.answer()
             found = office.session.ledger.question(analyst=person.name, request_id=job.request_id)
-            return JobOutcome(charge=None if found is None else found.number, problem=None)
+            assert found is not None, "what was answered stands on the ledger"
+            return JobOutcome(charge=found.number, problem=None, ready=office.leaves(found))
         except DiscreetError as error:
             return JobOutcome(charge=None, problem=problem_of(error, tell=tell_log).document)
 

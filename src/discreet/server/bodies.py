@@ -92,6 +92,7 @@ class TableBody(_Body):
     no_missing: bool = False
     leave_out: Annotated[dict[Name, Annotated[list[Name], Field(max_length=1_000)]], Field(max_length=6)] = {}
     noise: Name = "auto"
+    sampling: Name | None = None
     suppress_above: Amount | None = None
     calibrate: Annotated[list[Name], Field(max_length=20)] = []
     level: Amount = "0.95"

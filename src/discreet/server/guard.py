@@ -37,8 +37,8 @@ _USUAL_PORTS: Final = {"http": ":80", "https": ":443"}
 class GuardTerms:
     """What a guard lets through. `limit_of` gives another limit for the bodies of a path.
 
-    Up to `short_body` bytes of a body are read however much of others is held, so that nobody who sends long ones slowly
-    keeps a question out.
+    Up to `short_body` bytes of a body are read however much of others is held, so that whoever sends long ones slowly
+    keeps no question out.
     """
 
     methods: tuple[str, ...] = ("GET", "POST", "PUT", "DELETE")

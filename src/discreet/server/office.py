@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Self
 
+from discreet.ledger import PastQuestion
 from discreet.people import LocalIdentity, People
 from discreet.session import Session
 from discreet.session import open as open_session
 from discreet.stores import open_store
-from discreet.work import JOB_TABLES, UNDERWAY_TABLES, JobStore, Underway
+from discreet.work import JOB_TABLES, JobStore, next_slot
 
 __all__ = ["Office", "OfficeSettings"]
 
@@ -55,7 +56,6 @@ class Office:
     people: People
     identity: LocalIdentity
     jobs: JobStore
-    underway: Underway
 
     @classmethod
     def open(cls, settings: OfficeSettings) -> Office:
@@ -68,7 +68,6 @@ class Office:
             people,
             LocalIdentity(people),
             JobStore(open_store(session.workspace, JOB_TABLES)),
-            Underway(open_store(session.workspace, UNDERWAY_TABLES)),
         )
 
     def warm(self) -> None:
@@ -76,17 +75,22 @@ class Office:
         from discreet.server.warming import warm
 
         warm(self.session)
-        self.underway.sweep(datetime.now(UTC))
 
-    def not_given(self, analyst: str) -> frozenset[str]:
-        """The request ids whose answers have not left yet, though they may be stored: none where there are no slots."""
-        if not self.settings.slots:
-            return frozenset()
-        now = datetime.now(UTC)
-        return self.underway.of(analyst, now=now) | self.jobs.unended(analyst, now=now)
+    def leaves(self, asked: PastQuestion) -> datetime | None:
+        """When an answer may be known of, wherever somebody looks; None where there is none.
+
+        It is a slot of its charge: whoever sees it no earlier cannot tell how long the draw took.
+        """
+        if asked.committed is None:
+            return None
+        committed = datetime.fromisoformat(asked.committed)
+        return next_slot(datetime.fromisoformat(asked.charged), committed) if self.settings.slots else committed
+
+    def has_left(self, asked: PastQuestion) -> bool:
+        leaves = self.leaves(asked)
+        return leaves is not None and leaves <= datetime.now(UTC)
 
     def close(self) -> None:
-        self.underway.close()
         self.jobs.close()
         self.people.close()
         self.session.close()

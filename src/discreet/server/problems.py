@@ -59,6 +59,7 @@ _INSIDE: Final = (
     errors.WorkspaceMissing,
     errors.ExtraMissing,
     errors.PathInvalid,
+    errors.EngineUnavailable,
     errors.RecordsUnavailable,
     errors.LedgerUnavailable,
     errors.LedgerDamaged,

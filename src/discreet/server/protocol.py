@@ -30,7 +30,7 @@ _CHUNK: Final = re.compile(rb"[0-9A-Fa-f]{1,16}\r\n")
 
 
 class StrictLines(ReceiveBuffer):
-    """Raises RemoteProtocolError for lines of a head, of chunks or after the last that another reader splits elsewhere."""
+    """Raises RemoteProtocolError for lines, of a head or among chunks, that another reader splits elsewhere."""
 
     def maybe_extract_lines(self) -> list[bytearray] | None:
         before = len(self)

@@ -15,9 +15,10 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import astuple, dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from discreet.catalogue import language, say, speak
 from discreet.errors import DiscreetError, Refused
@@ -101,27 +102,37 @@ def main(channel_number: int, listener_number: int) -> int:
     """A worker's life: take the order, say when it is ready, serve until the parent says so or is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # from a terminal it comes to all; the parent says when to end
     channel, listener = (_take(number) for number in (channel_number, listener_number))
-    with channel.makefile("rb") as stream:
-        line = stream.readline()
-        if not line:
-            return 1
-        order = ServingOrder.read(line)
-        threading.Thread(target=_end_with_parent, args=(stream,), daemon=True).start()
-        try:
-            serve_here(order, listener, lambda: _report(channel, READY))
-        except DiscreetError as error:
-            _report(channel, FAILED, error.message)
-            return 1
-        except Exception as error:
-            tell_log(say("A worker failed: {error}", error=type(error).__name__))
-            return 1
-        return 0
+    line = _read_line(channel)
+    if not line:
+        return 1
+    order = ServingOrder.read(line)
+    threading.Thread(target=_end_with_parent, args=(channel,), daemon=True).start()
+    try:
+        serve_here(order, listener, lambda: _report(channel, READY))
+    except DiscreetError as error:
+        _report(channel, FAILED, error.message)
+        return 1
+    except Exception as error:
+        tell_log(say("A worker failed: {error}", error=type(error).__name__))
+        return 1
+    return 0
 
 
 def _take(number: int) -> socket.socket:
     taken = socket.socket(fileno=number)
     taken.set_inheritable(False)  # what this process starts has no part in it
     return taken
+
+
+def _read_line(channel: socket.socket) -> bytes:
+    """Not by a stream: its lock, which the thread that listens on would hold, would keep this process from its end."""
+    line = b""
+    while not line.endswith(b"\n"):
+        part = channel.recv(65_536)
+        if not part:
+            return b""
+        line += part
+    return line
 
 
 def _report(channel: socket.socket, word: str, told: str = "") -> None:
@@ -131,8 +142,9 @@ def _report(channel: socket.socket, word: str, told: str = "") -> None:
         os._exit(1)  # the parent is gone
 
 
-def _end_with_parent(stream: Any) -> None:
-    stream.read()  # ends when the parent does
+def _end_with_parent(channel: socket.socket) -> None:
+    with suppress(OSError):
+        channel.recv(1)  # nothing more is said: this ends when the parent does
     os.kill(os.getpid(), signal.SIGTERM)
     time.sleep(_PATIENCE)
     os._exit(1)

@@ -15,18 +15,15 @@ if TYPE_CHECKING:
     from discreet.work.jobs import JOB_TABLES, Job, JobState
     from discreet.work.sizing import is_long
     from discreet.work.slots import next_slot
-    from discreet.work.underway import UNDERWAY_TABLES, Underway
 else:
     __getattr__, __dir__ = open_door(__name__)
 
 __all__ = [
     "JOB_TABLES",
-    "UNDERWAY_TABLES",
     "Job",
     "JobOutcome",
     "JobState",
     "JobStore",
-    "Underway",
     "Worker",
     "is_long",
     "next_slot",

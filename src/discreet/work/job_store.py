@@ -127,13 +127,6 @@ class JobStore:
         with self._store.reading() as run:
             return tuple(map(read_job, run(statement, owner, limit)))
 
-    def unended(self, owner: str, *, now: datetime) -> frozenset[str]:
-        """The request ids of this owner's jobs of which nobody may know yet that they have ended."""
-        going = "state IN ('waiting', 'running', 'charging') OR leaves > ?"
-        statement = f"SELECT request_id FROM jobs WHERE owner = ? AND ({going})"
-        with self._store.reading() as run:
-            return frozenset(request_id for (request_id,) in run(statement, owner, in_microseconds(now)))
-
     def cancel(self, owner: str, id: str) -> Job:
         """End a job before it is charged; Refused from then on, whatever became of it."""
         with self._store.writing() as run:

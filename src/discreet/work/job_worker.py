@@ -33,11 +33,12 @@ class JobOutcome:
     """What became of a job: the number of the charge that its answer is stored under, or the problem instead.
 
     A problem is what `DiscreetError.to_dict` says, with `charged` beside it. Where that is true, the same question
-    under the same request id is taken up again.
+    under the same request id is taken up again. Before `ready` nobody may know of the answer, wherever they look.
     """
 
     charge: int | None
     problem: Mapping[str, Any] | None
+    ready: datetime | None = None
 
 
 Perform = Callable[[Job, Callable[[], bool]], JobOutcome]
@@ -80,13 +81,14 @@ class Worker:
         with self._renewing(job):
             outcome = self._done(job)
         self._jobs.finish(
-            job, self._name, charge=outcome.charge, problem=outcome.problem, leaves=lambda: self._leaves(job)
+            job, self._name, charge=outcome.charge, problem=outcome.problem, leaves=lambda: self._leaves(job, outcome)
         )
         return True
 
-    def _leaves(self, job: Job) -> datetime:
+    def _leaves(self, job: Job, outcome: JobOutcome) -> datetime:
         """When what ends now may be seen."""
-        return next_slot(job.asked, _now() + WRITING) if self._slots else _now()
+        now = _now()
+        return next_slot(job.asked, max(now + WRITING, outcome.ready or now)) if self._slots else now
 
     def _done(self, job: Job) -> JobOutcome:
         charging = job.state is JobState.CHARGING

@@ -24,7 +24,6 @@ __all__ = [
     "Job",
     "JobState",
     "in_microseconds",
-    "moment_of",
     "read_job",
     "tell_failure",
     "write_json",
@@ -160,8 +159,8 @@ def read_job(row: tuple[Any, ...]) -> Job:
         request_id=request_id,
         body=json.loads(body),
         state=JobState(state),
-        asked=moment_of(asked),
-        leaves=None if leaves is None else moment_of(leaves),
+        asked=_moment(asked),
+        leaves=None if leaves is None else _moment(leaves),
         charge=charge,
         problem=None if problem is None else json.loads(problem),
         language=language,
@@ -178,5 +177,5 @@ def in_microseconds(moment: datetime) -> int:
     return (moment - _START) // timedelta(microseconds=1)
 
 
-def moment_of(microseconds: int) -> datetime:
+def _moment(microseconds: int) -> datetime:
     return _START + timedelta(microseconds=microseconds)

@@ -6,7 +6,7 @@ import json
 import socket
 import ssl
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from threading import Thread
 from typing import Any
@@ -16,7 +16,7 @@ from discreet.client.patience import PatientServer
 from discreet.client.server_address import check_address
 from discreet.client.server_desk import Progress, ServerDesk
 
-__all__ = ["TOKEN", "Hostile", "Step", "Watch", "answer", "desk_of", "hostile", "problem", "said"]
+__all__ = ["TOKEN", "Askers", "Hostile", "Step", "Watch", "answer", "hostile", "problem", "said"]
 
 TOKEN = "0123.secret-of-ada"
 
@@ -125,16 +125,27 @@ class Watch:
         self.now += seconds
 
 
-def desk_of(
-    url: str,
-    watch: Watch,
-    *,
-    timeout: float = 5,
-    patience: float = 60,
-    wait: float = 600,
-    progress: Progress | None = None,
-) -> ServerDesk:
-    """What a session has under it, with a clock of the test's own."""
-    exchange = Exchange(check_address(url), TOKEN, timeout=timeout)
-    server = PatientServer(exchange, patience=patience, clock=watch.clock, sleep=watch.sleep)
-    return ServerDesk(server, wait=wait, progress=progress)
+class Askers:
+    """Whoever asks the servers of one test, with clocks of the test's own; all let go of their wires at its end."""
+
+    def __init__(self) -> None:
+        self.opened = ExitStack()
+
+    def exchange(self, url: str, *, timeout: float = 5) -> Exchange:
+        found = Exchange(check_address(url), TOKEN, timeout=timeout)
+        self.opened.callback(found.close)
+        return found
+
+    def desk(
+        self,
+        url: str,
+        watch: Watch | None = None,
+        *,
+        patience: float = 60,
+        wait: float = 600,
+        progress: Progress | None = None,
+    ) -> ServerDesk:
+        """What a session has under it."""
+        watch = watch or Watch()
+        server = PatientServer(self.exchange(url), patience=patience, clock=watch.clock, sleep=watch.sleep)
+        return ServerDesk(server, wait=wait, progress=progress)

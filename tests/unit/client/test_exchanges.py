@@ -17,10 +17,9 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from discreet.client.exchanges import ANSWER, Call, Exchange, ExchangeFailed, Reply
-from discreet.client.server_address import check_address
+from discreet.client.exchanges import ANSWER, Call, ExchangeFailed, Reply
 from discreet.errors import ChargedNotAnswered, DiscreetError, ParameterInvalid, Refused
-from tests.unit.client.hostile import TOKEN, Step, Watch, answer, desk_of, hostile, said
+from tests.unit.client.hostile import TOKEN, Askers, Step, Watch, answer, hostile, said
 
 OK = said({"name": "ada"})
 ME = Call("GET", ("me",))
@@ -64,11 +63,11 @@ def cut_off(step: Step) -> Step:
 
 
 @pytest.mark.parametrize("step", NONSENSE.values(), ids=NONSENSE)
-def test_what_is_no_answer_is_told_as_none(step: Step) -> None:
+def test_what_is_no_answer_is_told_as_none(askers: Askers, step: Step) -> None:
     with hostile(cut_off(step)) as server, pytest.raises(Refused, match="did not answer in time"):
-        desk_of(server.url, Watch()).find(ME, dict)
+        askers.desk(server.url).find(ME, dict)
     with hostile(cut_off(step)) as server, pytest.raises(ChargedNotAnswered, match="--request-id mine"):
-        desk_of(server.url, Watch()).spend(QUERY, {}, request_id="mine")
+        askers.desk(server.url).spend(QUERY, {}, request_id="mine")
 
 
 UNREADABLE: dict[str, bytes] = {
@@ -94,12 +93,12 @@ UNREADABLE: dict[str, bytes] = {
 
 
 @pytest.mark.parametrize("said", UNREADABLE.values(), ids=UNREADABLE)
-def test_what_cannot_be_read_is_told_so_at_once(said: bytes) -> None:
+def test_what_cannot_be_read_is_told_so_at_once(askers: Askers, said: bytes) -> None:
     watch = Watch()
     with hostile(said) as server, pytest.raises(Refused, match="cannot be read"):
-        desk_of(server.url, watch).find(ME, lambda told: told["name"])
+        askers.desk(server.url, watch).find(ME, lambda told: told["name"])
     with hostile(said) as server, pytest.raises(ChargedNotAnswered) as charged:
-        desk_of(server.url, watch).spend(QUERY, {}, request_id="mine")
+        askers.desk(server.url, watch).spend(QUERY, {}, request_id="mine")
     assert charged.value.fields["request_id"] == "mine"
     assert watch.pauses == []
 
@@ -112,17 +111,16 @@ def within(seconds: float) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("step", [drip, stay_silent])
-def test_a_slow_server_is_cut_off(step: Step) -> None:
-    exchange = Exchange(check_address("http://127.0.0.1"), TOKEN, timeout=0.5)
+def test_a_slow_server_is_cut_off(askers: Askers, step: Step) -> None:
     with hostile(step) as server, within(8):
-        exchange = Exchange(check_address(server.url), TOKEN, timeout=0.5)
+        exchange = askers.exchange(server.url, timeout=0.5)
         with pytest.raises(ExchangeFailed) as failed:
             exchange.send(ME)
     assert failed.value.sent
 
 
 @pytest.mark.parametrize("begin", [b"", b"HTTP/1.1 200 OK\r\nx: "])
-def test_a_head_that_drips_is_cut_off_too(begin: bytes) -> None:
+def test_a_head_that_drips_is_cut_off_too(askers: Askers, begin: bytes) -> None:
     def drip_head(wire: socket.socket) -> None:
         wire.sendall(begin)
         for _ in range(1_000):
@@ -130,69 +128,71 @@ def test_a_head_that_drips_is_cut_off_too(begin: bytes) -> None:
             time.sleep(0.02)
 
     with hostile(drip_head) as server, within(8), pytest.raises(ExchangeFailed):
-        Exchange(check_address(server.url), TOKEN, timeout=0.5).send(ME)
+        askers.exchange(server.url, timeout=0.5).send(ME)
 
 
-def test_a_connection_that_was_kept_is_cut_off_too() -> None:
+def test_a_connection_that_was_kept_is_cut_off_too(askers: Askers) -> None:
     with hostile(OK, drip) as server, within(8):
-        exchange = Exchange(check_address(server.url), TOKEN, timeout=0.5)
+        exchange = askers.exchange(server.url, timeout=0.5)
         assert exchange.send(ME).status == 200
         with pytest.raises(ExchangeFailed):
             exchange.send(ME)
 
 
-def test_a_body_without_end_is_left() -> None:
+def test_a_body_without_end_is_left(askers: Askers) -> None:
     with hostile(pour) as server, within(30), pytest.raises(ExchangeFailed) as failed:
-        Exchange(check_address(server.url), TOKEN, timeout=20).send(ME)
+        askers.exchange(server.url, timeout=20).send(ME)
     assert failed.value.odd
 
 
-def test_an_answer_may_be_longer_than_facts() -> None:
+def test_an_answer_may_be_longer_than_facts(askers: Askers) -> None:
     long = answer(200, b" " * 10_000_001)
     with hostile(long) as server:
-        exchange = Exchange(check_address(server.url), TOKEN, timeout=20)
+        exchange = askers.exchange(server.url, timeout=20)
         with pytest.raises(ExchangeFailed):
             exchange.send(ME)
         assert len(exchange.send(Call("GET", ("answers", "5"), accept=ANSWER)).body) == 10_000_001
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
-def test_a_redirect_is_not_followed(status: int) -> None:
+def test_a_redirect_is_not_followed(askers: Askers, status: int) -> None:
     with hostile(OK) as other:
         away = answer(status, b"", Location=f"{other.url}/v1/me")
         with hostile(away) as server:
             with pytest.raises(Refused, match=rf"\({status}\) cannot be read"):
-                desk_of(server.url, Watch()).find(ME, dict)
+                askers.desk(server.url).find(ME, dict)
             with pytest.raises(ChargedNotAnswered):
-                desk_of(server.url, Watch()).spend(QUERY, {}, request_id="mine")
+                askers.desk(server.url).spend(QUERY, {}, request_id="mine")
         assert len(server.heard) == 2
         assert other.heard == []
 
 
-def test_nothing_of_the_environment_is_asked_or_sent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_of_the_environment_is_asked_or_sent(
+    askers: Askers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / ".netrc").write_text("machine 127.0.0.1 login root password hunter2\n", encoding="utf-8")
     monkeypatch.setenv("NETRC", str(tmp_path / ".netrc"))
     monkeypatch.setenv("HOME", str(tmp_path))
     with hostile(OK) as proxy, hostile(OK) as server:
         for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
             monkeypatch.setenv(name, proxy.url)
-        desk_of(server.url, Watch()).find(ME, dict)
+        askers.desk(server.url).find(ME, dict)
         assert proxy.heard == []
         assert f"authorization: bearer {TOKEN}".encode() in server.heard[0].lower()
 
 
-def test_no_cookie_is_kept() -> None:
+def test_no_cookie_is_kept(askers: Askers) -> None:
     with hostile(answer(200, b"{}", Set_Cookie="id=1; Path=/")) as server:
-        desk = desk_of(server.url, Watch())
+        desk = askers.desk(server.url)
         for _ in range(2):
             desk.find(ME, dict)
     assert len(server.heard) == 2
     assert b"cookie" not in b"".join(server.heard).lower()
 
 
-def test_what_is_sent() -> None:
+def test_what_is_sent(askers: Askers) -> None:
     with hostile(OK) as server:
-        exchange = Exchange(check_address(f"{server.url}/census"), TOKEN, timeout=5)
+        exchange = askers.exchange(f"{server.url}/census")
         exchange.send(Call("GET", ("answers", "a b?c"), query={"limit": "5"}, language="fr"))
         exchange.send(Call("POST", QUERY, body={"sql": "é"}, accept=ANSWER, request_id="mine"))
         exchange.send(Call("GET", ("jobs", "5"), request_id="mine"))
@@ -209,18 +209,18 @@ def test_what_is_sent() -> None:
 @pytest.mark.parametrize(
     ("body", "says"), [({"sql": "a" * 70_000}, "65,536 bytes in all"), ({"sql": "\ud800"}, "must be text in UTF-8")]
 )
-def test_what_no_server_takes_is_not_sent(body: dict[str, object], says: str) -> None:
+def test_what_no_server_takes_is_not_sent(askers: Askers, body: dict[str, object], says: str) -> None:
     with hostile(OK) as server, pytest.raises(ParameterInvalid, match=says):
-        desk_of(server.url, Watch()).spend(QUERY, body, request_id="mine")
+        askers.desk(server.url).spend(QUERY, body, request_id="mine")
     assert server.heard == []
 
 
-def test_a_server_that_is_not_there_was_asked_nothing() -> None:
+def test_a_server_that_is_not_there_was_asked_nothing(askers: Askers) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
     for ask in (
-        lambda: desk_of(url, Watch()).find(ME, dict),
-        lambda: desk_of(url, Watch()).spend(QUERY, {}, request_id="mine"),
+        lambda: askers.desk(url).find(ME, dict),
+        lambda: askers.desk(url).spend(QUERY, {}, request_id="mine"),
     ):
         with pytest.raises(Refused, match=r"cannot be reached\. Nothing was asked or charged"):
             ask()
@@ -259,31 +259,35 @@ def _named(name: str) -> x509.GeneralName:
     return x509.DNSName(name) if name[0].isalpha() else x509.IPAddress(ip_address(name))
 
 
-def test_an_untrusted_certificate_gets_no_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_untrusted_certificate_gets_no_token(
+    askers: Askers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with hostile(OK, tls=certify(tmp_path, "127.0.0.1")) as server:
         watch = Watch()
         for ask in (
-            lambda: desk_of(server.url, watch).find(ME, dict),
-            lambda: desk_of(server.url, watch).spend(QUERY, {}, request_id="mine"),
+            lambda: askers.desk(server.url, watch).find(ME, dict),
+            lambda: askers.desk(server.url, watch).spend(QUERY, {}, request_id="mine"),
         ):
             with pytest.raises(Refused, match=r"certificate of '127\.0\.0\.1' is not trusted.*SSL_CERT_FILE"):
                 ask()
         assert (server.heard, watch.pauses) == ([], [])
         monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "cert.pem"))
-        assert desk_of(server.url, Watch()).find(ME, dict) == {"name": "ada"}
+        assert askers.desk(server.url).find(ME, dict) == {"name": "ada"}
 
 
-def test_a_certificate_for_another_name_gets_no_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_certificate_for_another_name_gets_no_token(
+    askers: Askers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with hostile(OK, tls=certify(tmp_path, "office.example")) as server:
         monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "cert.pem"))
         with pytest.raises(Refused, match="is not trusted"):
-            desk_of(server.url, Watch()).find(ME, dict)
+            askers.desk(server.url).find(ME, dict)
         assert server.heard == []
 
 
-def test_nothing_shows_the_token() -> None:
+def test_nothing_shows_the_token(askers: Askers) -> None:
     with hostile(answer(500, b"x", "text/plain")) as server:
-        desk = desk_of(server.url, Watch())
+        desk = askers.desk(server.url)
         shown: list[object] = [
             desk,
             desk._server,

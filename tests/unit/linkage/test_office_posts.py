@@ -33,7 +33,7 @@ from discreet.linkage.office_network.postman import Postman
 from discreet.linkage.offices.office_studies import moment
 from discreet.work import next_slot
 from tests.unit.linkage.three_offices import ThreeOffices, open_offices, terms_text
-from tests.unit.server.listening import listen, post, speak
+from tests.unit.server.listening import fetch, listen, post
 
 ANSWER = 4_500
 
@@ -203,8 +203,8 @@ def test_an_answer_leaves_at_a_slot_of_its_request_and_not_before(
         clock[0] = slot + timedelta(seconds=8)
         answers = [fetch_answer(url, request) for request in requests]
         assert fetch_answer(url, "0" * 32) is None
-        assert speak(port, b"GET /linked/answers/../../link.key HTTP/1.0\r\n\r\n").split()[1] == b"404"
-        assert speak(port, b"GET /linked/answers/%2e%2e%2flink.key HTTP/1.0\r\n\r\n").split()[1] == b"404"
+        for name, status in (("../../link.key", 400), ("%2e%2e%2flink.key", 400), ("link.key", 404), ("0" * 32, 404)):
+            assert fetch(port, "GET", f"/linked/answers/{name}").status == status
     assert len({len(answer or b"") for answer in answers}) == 1
     assert len(answers[0] or b"") == pytest.approx(ANSWER, abs=50)
     # What stands in clear on an answer was known when it was asked.
@@ -405,9 +405,11 @@ def test_a_researcher_takes_answers_and_labels_to_own_requests_alone(offices: Th
         assert received_answer(office.study, asked.request) == (None, None)
         send_envelope(url, answer)
         send_envelope(url, drawn.labels)
-        assert speak(port, b"GET /health HTTP/1.0\r\n\r\n").endswith(b"ok")
-        agreement = speak(port, b"GET /linked/agreement HTTP/1.0\r\n\r\n").partition(b"\r\n\r\n")[2]
-        assert speak(port, f"GET /linked/answers/{asked.request} HTTP/1.0\r\n\r\n".encode()).split()[1] == b"404"
+        assert fetch(port, "GET", "/health").body == b"ok"
+        agreement = fetch(port, "GET", "/linked/agreement").body
+        assert fetch(port, "GET", f"/linked/answers/{asked.request}").status == 404
+        assert fetch(port, "PUT", "/linked/answers").status == 405
+        assert fetch(port, "POST", "/linked/answers", "Origin: http://elsewhere.example", body=answer).status == 403
     assert json.loads(agreement)["agreement"] == office.study.agreement.to_content()
     found = received_answer(office.study, asked.request)
     assert found == (answer, drawn.labels)

@@ -216,7 +216,7 @@ def test_arrays_come_back_as_lists_of_the_same_numbers() -> None:
 
 
 def test_numbers_come_back_to_the_last_digit() -> None:
-    numbers = [0.1, -0.0, 5e-324, 1.7976931348623157e308, 2**53 + 1, -(10**400), 3, 3.0, None]
+    numbers = [0.1, -0.0, 5e-324, 1.7976931348623157e308, 2**53 + 1, -(10**200), 3, 3.0, None]
     found = columns_of(make_columns(numbers))
     assert list(map(repr, found.values)) == list(map(repr, numbers))
 

@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from discreet.server import GuardedProtocol, TlsFiles, WebServer
 
-__all__ = ["Answer", "Mirror", "ask", "listen", "post", "read_all", "read_answer", "speak", "until"]
+__all__ = ["Answer", "Mirror", "fetch", "listen", "post", "read_all", "read_answer", "speak", "until"]
 
 
 @contextmanager
@@ -70,7 +70,7 @@ class Answer:
         return json.loads(self.body)
 
 
-def ask(port: int, method: str, target: str = "/", *lines: str, body: bytes = b"", host: str = "office") -> Answer:
+def fetch(port: int, method: str, target: str = "/", *lines: str, body: bytes = b"", host: str = "office") -> Answer:
     """One request with these lines of its head; a length is added where there is a body."""
     head = [f"{method} {target} HTTP/1.1", f"Host: {host}", "Connection: close", *lines]
     if body:

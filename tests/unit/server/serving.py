@@ -50,6 +50,7 @@ class Asker:
     """A client as somebody would write one: `who` carries their token, nobody carries none."""
 
     port: int
+    path: Path
     tokens: Mapping[str, str] = field(repr=False)
 
     def __call__(
@@ -127,7 +128,7 @@ def serving(
         if failures:
             raise failures[0]
         try:
-            yield Asker(listener.getsockname()[1], house.tokens)
+            yield Asker(listener.getsockname()[1], house.path, house.tokens)
         finally:
             server.should_exit = True
             thread.join(30)

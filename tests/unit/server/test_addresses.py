@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from discreet.errors import ParameterInvalid
-from discreet.server import Guard, GuardTerms, OfficeProtocol, TrustedProxies, read_proxies
+from discreet.server import Guard, OfficeProtocol, TrustedProxies, read_proxies
 from discreet.server.refusals import RequestRefused
-from tests.unit.server.listening import Mirror, ask, listen
+from tests.unit.server.listening import Mirror, fetch, listen
 
 PROXIES = read_proxies(["10.0.0.0/8", " 192.168.7.7 ", "fd00::/8"])
 mirror = Mirror()
@@ -61,7 +61,9 @@ def test_what_a_stranger_says_wrongly_is_not_even_read() -> None:
     assert client(*forwarded("for=!"), *sent_for("nonsense"), peer="203.0.113.9") == "203.0.113.9"
 
 
-@pytest.mark.parametrize("peer", ["10.0.0.1", "10.255.255.255", "192.168.7.7", "fd00::1", "::ffff:10.0.0.1", "fd00::1%eth0"])
+@pytest.mark.parametrize(
+    "peer", ["10.0.0.1", "10.255.255.255", "192.168.7.7", "fd00::1", "::ffff:10.0.0.1", "fd00::1%eth0"]
+)
 def test_a_named_proxy_is_believed(peer: str) -> None:
     assert client(*sent_for("203.0.113.9"), peer=peer) == "203.0.113.9"
     assert client(*forwarded("for=203.0.113.9"), peer=peer) == "203.0.113.9"
@@ -134,14 +136,24 @@ def test_a_proxy_may_hide_who_asks(node: str) -> None:
 
 
 def test_scheme_and_host_are_those_of_the_same_hop() -> None:
-    said = "for=1.2.3.4;proto=http;host=spoofed, For=203.0.113.9;Proto=HTTPS;Host=public, for=10.0.0.2;proto=http;host=middle"
-    assert settle(*forwarded(said)) == {"client": "203.0.113.9", "scheme": "https", "host": "public"}
-    lines = [*sent_for("1.2.3.4, 203.0.113.9"), ("x-forwarded-proto", "http, https"), ("x-forwarded-host", "x, public:8443")]
-    assert settle(*lines) == {"client": "203.0.113.9", "scheme": "https", "host": "public:8443"}
+    said = ["for=1.2.3.4;proto=http;host=spoofed", "For=203.0.113.9;Proto=HTTPS;Host=public, for=10.0.0.2;host=middle"]
+    assert settle(*forwarded(*said)) == {"client": "203.0.113.9", "scheme": "https", "host": "public"}
+    lines = [
+        *sent_for("1.2.3.4, 203.0.113.9"),
+        ("x-forwarded-proto", "http, https"),
+        ("x-forwarded-host", "x, public:8443"),
+    ]
+    assert settle(*sent_for("1.2.3.4, 203.0.113.9"), *lines) == {
+        "client": "203.0.113.9",
+        "scheme": "https",
+        "host": "public:8443",
+    }
     assert settle(("x-forwarded-proto", "https")) == {"client": "10.0.0.1", "scheme": "https", "host": "inner"}
 
 
-@pytest.mark.parametrize("line", [("x-forwarded-proto", "ftp"), ("x-forwarded-proto", "https;"), ("x-forwarded-host", "a/b")])
+@pytest.mark.parametrize(
+    "line", [("x-forwarded-proto", "ftp"), ("x-forwarded-proto", "https;"), ("x-forwarded-host", "a/b")]
+)
 def test_odd_schemes_and_hosts_are_refused(line: tuple[str, str]) -> None:
     with pytest.raises(RequestRefused, match="ForwardedInvalid"):
         settle(line)
@@ -173,19 +185,41 @@ def test_who_asks_is_told_by_no_header(port: int, trusted: bool) -> None:
     """Neither a stranger nor a proxy signs somebody in; what both may say reaches no handler."""
     kept = ["Authorization: Bearer a.b", "Idempotency-Key: k", "Accept-Language: fr", "User-Agent: u", "Cookie: c=d"]
     if not trusted:
-        seen = ask(port, "GET", "/take", *(f"{name}: ada" for name in IDENTITIES), *kept).json
+        seen = fetch(port, "GET", "/take", *(f"{name}: ada" for name in IDENTITIES), *kept).json
         assert seen["client"] == "127.0.0.1"
         names = {name for name, _ in seen["headers"]}
     else:
-        lines = [(name.lower(), "ada") for name in IDENTITIES if not name.lower().endswith(("forwarded", "-for", "-proto"))]
+        lines = [
+            (name.lower(), "ada") for name in IDENTITIES if not name.lower().endswith(("forwarded", "-for", "-proto"))
+        ]
         names = set(settle(*lines, *((line.partition(": ")[0].lower(), "x") for line in kept), ("connection", "close")))
         names -= {"client", "scheme"}
-    assert names == {"host", "connection", "authorization", "idempotency-key", "accept-language", "user-agent", "cookie"}
+    assert names == {
+        "host",
+        "connection",
+        "authorization",
+        "idempotency-key",
+        "accept-language",
+        "user-agent",
+        "cookie",
+    }
 
 
 @pytest.mark.parametrize(
     "network",
-    ["", "x", "10.0.0.1/8", "10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/8,11.0.0.0/8", "*", "localhost", "::1/129", "0.0.0.0/0", "::/0"],
+    [
+        "",
+        "x",
+        "10.0.0.1/8",
+        "10.0.0.0/33",
+        "10.0.0.0/-1",
+        "10.0.0.0/8,11.0.0.0/8",
+        "*",
+        "localhost",
+        "::1/129",
+        "0.0.0.0/0",
+        "::/0",
+    ],
 )
 def test_networks_are_named_plainly_and_never_everybody(network: str) -> None:
     with pytest.raises(ParameterInvalid) as caught:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from discreet.server import Guard, GuardTerms, OfficeProtocol
-from tests.unit.server.listening import Mirror, ask, listen, read_answer, speak
+from tests.unit.server.listening import Mirror, fetch, listen, read_answer, speak
 
 HEAD = b"POST /take HTTP/1.1\r\nHost: office\r\n"
 SMUGGLED = b"GET /smuggled HTTP/1.1\r\nHost: office\r\n\r\n"
@@ -182,7 +182,7 @@ def test_a_request_in_small_parts_is_the_same_request(port: int, size: int) -> N
 @pytest.mark.parametrize("method", ["HEAD", "GET", "POST", "OPTIONS", "CONNECT"])
 def test_a_refusal_of_any_method_is_whole(port: int, method: str) -> None:
     """An answer to HEAD has no body, and it is none that the server fails to write."""
-    answer = ask(port, method, "/take", "Content-Length: 4", "Transfer-Encoding: chunked")
+    answer = fetch(port, method, "/take", "Content-Length: 4", "Transfer-Encoding: chunked")
     assert answer.status == 400
     assert answer.body == (b"" if method == "HEAD" else b"Bad Request")
 
@@ -205,6 +205,6 @@ def test_an_odd_request_behind_a_good_one_is_refused_after_its_answer(port: int)
 def test_an_upgrade_is_not_taken(port: int) -> None:
     lines = ("Upgrade: h2c", "HTTP2-Settings: AAMAAABkAARAAAAAAAIAAAAA", "Connection: Upgrade, HTTP2-Settings")
     for asked in (lines, ("Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13")):
-        answer = ask(port, "GET", "/take", *asked)
+        answer = fetch(port, "GET", "/take", *asked)
         assert answer.status == 200
         assert "upgrade" not in answer.headers

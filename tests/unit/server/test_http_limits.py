@@ -1,4 +1,4 @@
-"""What is heard at all: whole requests in time, of a size that was agreed on, and from no more than there is room for."""
+"""What is heard at all: whole requests in time, of a size that was agreed on, and from as many as there is room for."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from contextlib import ExitStack, suppress
 import pytest
 
 from discreet.server import Guard, GuardedProtocol, GuardTerms, OfficeProtocol
-from tests.unit.server.listening import Mirror, ask, listen, post, read_all, read_answer, speak, until
+from tests.unit.server.listening import Mirror, fetch, listen, post, read_all, read_answer, speak, until
 
 SECONDS = 0.6
 LIMIT = 200_000
@@ -80,7 +80,7 @@ def test_a_long_head_that_comes_at_once_is_told_so(port: int, head: bytes) -> No
 
 
 def test_a_head_just_short_enough_is_read(port: int) -> None:
-    assert ask(port, "GET", "/take", "X-Long: " + "a" * 16_000).status == 200
+    assert fetch(port, "GET", "/take", "X-Long: " + "a" * 16_000).status == 200
 
 
 def test_a_body_that_is_said_to_be_too_long_is_not_read(port: int) -> None:
@@ -218,7 +218,7 @@ def test_connections_beyond_the_most_are_ended_at_once_and_others_go_on() -> Non
         held[0].sendall(b"GET /take HTTP/1.1\r\nHost: office\r\nConnection: close\r\n\r\n")
         assert read_answer(read_all(held[0])).status == 200
         for _ in until(10):
-            if ask(port, "GET", "/take").status == 200:  # who leaves makes room
+            if fetch(port, "GET", "/take").status == 200:  # who leaves makes room
                 break
         else:
             pytest.fail("there is no room again")
@@ -228,12 +228,12 @@ def test_a_body_that_comes_steadily_may_take_longer_than_the_deadline() -> None:
     class Slow(Hasty):
         least_rate = 10_000
 
-    with listen(Guard(mirror, TERMS), Slow) as port:
-        with connect(port, HEAD + b"Connection: close\r\nContent-Length: 50000\r\n\r\n") as connection:
-            for _ in range(10):
-                connection.sendall(b"x" * 5_000)
-                time.sleep(0.1)
-            assert read_answer(read_all(connection)).status == 200
+    with listen(Guard(mirror, TERMS), Slow) as port, connect(port, HEAD) as connection:
+        connection.sendall(b"Connection: close\r\nContent-Length: 50000\r\n\r\n")
+        for _ in range(10):
+            connection.sendall(b"x" * 5_000)
+            time.sleep(0.1)
+        assert read_answer(read_all(connection)).status == 200
 
 
 def test_an_office_that_many_ask_has_the_limits_that_were_promised() -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from discreet.server import Guard, GuardTerms, OfficeProtocol, read_proxies
-from tests.unit.server.listening import Answer, Mirror, ask, listen
+from tests.unit.server.listening import Answer, Mirror, fetch, listen
 
 JSON = "Content-Type: application/json"
 COOKIE = "Cookie: __Host-session=0123456789abcdef"
@@ -27,7 +27,7 @@ def _forget() -> None:
 
 
 def send(port: int, *lines: str, method: str = "POST", host: str = "office") -> Answer:
-    return ask(port, method, "/take", *lines, *([] if method == "DELETE" else [JSON]), host=host)
+    return fetch(port, method, "/take", *lines, *([] if method == "DELETE" else [JSON]), host=host)
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_a_page_of_ours_and_a_program_are_heard(port: int, lines: list[str], hos
 
 def test_reading_is_no_change(port: int) -> None:
     """A GET of another page is answered, with headers by which its browser keeps the answer from it."""
-    answer = ask(port, "GET", "/take", COOKIE, "Origin: http://evil.example", "Sec-Fetch-Site: cross-site")
+    answer = fetch(port, "GET", "/take", COOKIE, "Origin: http://evil.example", "Sec-Fetch-Site: cross-site")
     assert answer.status == 200
     assert answer.headers["cross-origin-resource-policy"] == ["same-origin"]
     assert not [name for name in answer.headers if name.startswith("access-control")]
@@ -105,24 +105,26 @@ def test_reading_is_no_change(port: int) -> None:
         "text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=a", "text/json", "text/html",
         "application/json-patch+json", "application/problem+json", "application/jsonx", "xapplication/json", "json", "",
         "application/json; charset=utf-16", "application/json; charset=utf-7", "application/json; charset=latin-1",
-        "application/json; charset=utf-8; charset=utf-16", "application/json; boundary=a", "application/json, text/plain",
-        "text/plain, application/json", "application/json;", "application/json; charset='utf-8'", "application/json; charset=utf8", "*/*",
+        "application/json; charset=utf-8; charset=utf-16", "application/json; boundary=a", "application/json,
+        text/plain",
+        "text/plain, application/json", "application/json;", "application/json; charset='utf-8'",
+        "application/json; charset=utf8", "*/*",
         "application /json", "text/plain; application/json", 'application/json; charset="utf-8',
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("method", ["POST", "PUT"])
 def test_a_body_that_is_not_said_to_be_json_is_refused(port: int, method: str, sort: str) -> None:
     """A form of another page can send the first three without asking."""
-    assert ask(port, method, "/take", f"Content-Type: {sort}", body=b'{"a": "b"}').status == 415
+    assert fetch(port, method, "/take", f"Content-Type: {sort}", body=b'{"a": "b"}').status == 415
     assert mirror.reached == []
 
 
 def test_a_body_of_no_sort_or_of_two_is_refused(port: int) -> None:
-    assert ask(port, "POST", "/take", body=b"{}").status == 415
-    assert ask(port, "POST", "/take", JSON, JSON, body=b"{}").status == 415
-    assert ask(port, "POST", "/take", JSON, "Content-Type: text/plain", body=b"{}").status == 415
+    assert fetch(port, "POST", "/take", body=b"{}").status == 415
+    assert fetch(port, "POST", "/take", JSON, JSON, body=b"{}").status == 415
+    assert fetch(port, "POST", "/take", JSON, "Content-Type: text/plain", body=b"{}").status == 415
     chunks = "Transfer-Encoding: chunked"
-    assert ask(port, "POST", "/take", "Content-Type: text/plain", chunks).status == 415
+    assert fetch(port, "POST", "/take", "Content-Type: text/plain", chunks).status == 415
 
 
 @pytest.mark.parametrize(
@@ -138,7 +140,7 @@ def test_a_body_of_no_sort_or_of_two_is_refused(port: int) -> None:
     ],
 )
 def test_json_is_read(port: int, sort: str) -> None:
-    answer = ask(port, "POST", "/take", f"Content-Type: {sort}", body='{"a": "é"}'.encode())
+    answer = fetch(port, "POST", "/take", f"Content-Type: {sort}", body='{"a": "é"}'.encode())
     assert (answer.status, answer.json["json"]) == (200, {"a": "é"})
 
 
@@ -148,7 +150,7 @@ def test_json_is_read(port: int, sort: str) -> None:
 def test_a_body_that_is_packed_is_refused_and_not_opened(port: int, coding: str) -> None:
     bomb = gzip.compress(b"0" * 30_000_000)
     assert len(bomb) < 65_536
-    answer = ask(port, "POST", "/take", JSON, f"Content-Encoding: {coding}", body=bomb)
+    answer = fetch(port, "POST", "/take", JSON, f"Content-Encoding: {coding}", body=bomb)
     assert answer.status == 415
     assert answer.headers["connection"] == ["close"]
     assert mirror.reached == []
@@ -156,5 +158,5 @@ def test_a_body_that_is_packed_is_refused_and_not_opened(port: int, coding: str)
 
 def test_two_codings_are_refused_and_none_is_none(port: int) -> None:
     none = "Content-Encoding: Identity"
-    assert ask(port, "POST", "/take", JSON, none, "Content-Encoding: gzip", body=b"{}").status == 415
-    assert ask(port, "POST", "/take", JSON, none, body=b"{}").status == 200
+    assert fetch(port, "POST", "/take", JSON, none, "Content-Encoding: gzip", body=b"{}").status == 415
+    assert fetch(port, "POST", "/take", JSON, none, body=b"{}").status == 200

@@ -50,16 +50,16 @@ def test_an_earlier_link_is_void(served: Asker) -> None:
     assert sign_in(served, {"link": second})[0].status_code == 200
 
 
-def test_a_password_signs_in_and_ends_what_was_before(served: Asker) -> None:
-    link = served("carl", "POST", "/v1/people/ada/link").json()["link"]
-    _, before = sign_in(served, {"link": link})
-    assert (
-        served(None, "PUT", "/v1/me/password", {"password": "short"}, cookie=before, origin=origin(served)).status_code
-        == 400
-    )
-    chosen = served(None, "PUT", "/v1/me/password", {"password": PASSWORD}, cookie=before, origin=origin(served))
-    assert chosen.status_code == 200, chosen.text
-    assert served(None, "GET", "/v1/me", cookie=before).status_code == 401
+def test_a_password_signs_in_and_ends_other_sessions(served: Asker) -> None:
+    def by_link() -> str:
+        return sign_in(served, {"link": served("carl", "POST", "/v1/people/ada/link").json()["link"]})[1]
+
+    other, own = by_link(), by_link()
+    for password, status in (("short", 400), (PASSWORD, 200)):
+        body = {"password": password}
+        assert served(None, "PUT", "/v1/me/password", body, cookie=own, origin=origin(served)).status_code == status
+    assert served(None, "GET", "/v1/me", cookie=other).status_code == 401
+    assert served(None, "GET", "/v1/me", cookie=own).status_code == 200
     answer, cookie = sign_in(served, {"name": "ada", "password": PASSWORD})
     assert answer.status_code == 200
     assert served(None, "GET", "/v1/me", cookie=cookie).status_code == 200

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import time
 import uuid
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from threading import Event, Thread
+from threading import Thread
 from typing import Any
 
 import pytest
 
-from discreet.server.spending_questions import SpendingQuestion
+from discreet.session import open as open_session
 from tests.unit.server.serving import COUNT, Asker, furnish, problem, serving
 
 FIRST = 0.25
@@ -51,38 +53,47 @@ def test_answers_and_refusals_leave_at_a_slot(slow: Asker, body: dict[str, Any],
 def test_an_answer_that_is_stored_but_has_not_left_is_not_told_elsewhere(
     slow: Asker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stored, look = Event(), Event()
-    read = SpendingQuestion.read
-
-    def reads(self: SpendingQuestion, *given: Any, **named: Any) -> Any:
-        found = read(self, *given, **named)
-
-        def answer() -> Any:
-            released = found.answer()
-            stored.set()
-            assert look.wait(20)  # as if it left later
-            return released
-
-        return type(found)(found.asks, answer)
-
-    monkeypatch.setattr(SpendingQuestion, "read", reads)
+    """With slots of seconds: everything that could tell of the answer is asked while its slot has not come."""
+    monkeypatch.setattr("discreet.work.slots._FIRST", timedelta(seconds=4))
     key, came = uuid.uuid4().hex, []
     sql = "SELECT COUNT(*) AS n FROM clinic WHERE age > 40"
     thread = Thread(target=lambda: came.append(slow.query("ada", sql, epsilon="0.3", key=key)))
     thread.start()
-    try:
-        assert stored.wait(20)
-        [item] = [one for one in slow("ada", "GET", "/v1/history").json()["history"] if one["key"] == key]
-        assert item["answered"] is False
-        refused = slow("ada", "GET", f"/v1/answers/{item['answer']}")
-        assert (refused.status_code, problem(refused)["error"]) == (503, "ChargedNotAnswered")
-    finally:
-        look.set()
-        thread.join()
-    assert came[0].status_code == 200
-    [item] = [one for one in slow("ada", "GET", "/v1/history").json()["history"] if one["key"] == key]
-    assert item["answered"] is True
-    assert slow("ada", "GET", f"/v1/answers/{item['answer']}").json()["rows"] == came[0].json()["rows"]
+    late = time.monotonic() + 30
+    while not (found := [one for one in history(slow) if one["key"] == key]):
+        assert time.monotonic() < late
+        time.sleep(0.02)
+    place = f"/v1/answers/{found[0]['answer']}"
+    with open_session(slow.path) as session:
+        while not session.history(analyst="ada", limit=1)[0].answered:
+            assert time.monotonic() < late
+            time.sleep(0.02)
+    assert found[0]["answered"] is False
+    assert [one["answered"] for one in history(slow) if one["key"] == key] == [False]
+    refused = slow("ada", "GET", place)
+    assert (refused.status_code, problem(refused)["error"]) == (503, "ChargedNotAnswered")
+    begun = time.monotonic()
+    again = slow.query("ada", sql, epsilon="0.3", key=key)  # nor does asking again bring it out before its own slot
+    assert time.monotonic() - begun >= 3
+    thread.join()
+    assert came[0].status_code == again.status_code == 200
+    assert [one["answered"] for one in history(slow) if one["key"] == key] == [True]
+    assert slow("ada", "GET", place).json()["rows"] == came[0].json()["rows"]
+
+
+def history(ask: Asker) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = ask("ada", "GET", "/v1/history").json()["history"]
+    return found
+
+
+def test_the_public_head_is_of_a_full_minute(slow: Asker) -> None:
+    slow.query("ada", "SELECT COUNT(*) AS n FROM clinic WHERE age > 41", epsilon="0.1")
+    head = slow(None, "GET", "/v1/ledger/head").json()
+    events = [json.loads(line) for line in slow("aud", "GET", "/v1/ledger/events?limit=10000").text.splitlines()]
+    shown = [event for event in events if event["sequence"] == head["sequence"]]
+    minute = datetime.now(UTC).replace(second=0, microsecond=0)
+    assert all(datetime.fromisoformat(event["when"]) < minute for event in shown)
+    assert [event["hash"] for event in shown] == ([head["hash"]] if head["sequence"] else [])
 
 
 def test_a_job_that_has_ended_is_not_told_before_its_slot(slow: Asker) -> None:
@@ -92,10 +103,11 @@ def test_a_job_that_has_ended_is_not_told_before_its_slot(slow: Asker) -> None:
     assert accepted.status_code == 202
     place, late = accepted.headers["location"], time.monotonic() + 60
     while time.monotonic() < late:
-        history = [one for one in slow("ada", "GET", "/v1/history").json()["history"] if one["key"] == key]
-        state = slow("ada", "GET", place).json()["state"]
-        if history and history[0]["answered"]:
-            assert state == "done"
+        job = slow("ada", "GET", place).json()
+        if job["state"] == "done":  # then the answer has left too
+            assert slow("ada", "GET", f"/v1/answers/{job['answer']}").status_code == 200
             return
+        assert job["state"] == "running"
+        assert job["answer"] is None
         time.sleep(0.02)
     raise AssertionError("the job did not end")

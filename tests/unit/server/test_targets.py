@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from discreet.server import Guard, GuardTerms, OfficeProtocol
-from tests.unit.server.listening import Mirror, ask, listen, read_answer, speak
+from tests.unit.server.listening import Mirror, fetch, listen, read_answer, speak
 
 mirror = Mirror()
 
@@ -29,7 +29,7 @@ def _forget() -> None:
 )
 @pytest.mark.parametrize("line", [None, "X-HTTP-Method-Override: POST", "Access-Control-Request-Method: POST"])
 def test_other_methods_reach_no_handler(port: int, method: str, line: str | None) -> None:
-    answer = ask(port, method, "/take", *([line] if line else []))
+    answer = fetch(port, method, "/take", *([line] if line else []))
     assert answer.status == 405
     assert answer.headers["allow"] == ["GET, POST, PUT, DELETE"]
     assert not [name for name in answer.headers if name.startswith("access-control")]
@@ -39,13 +39,13 @@ def test_other_methods_reach_no_handler(port: int, method: str, line: str | None
 @pytest.mark.parametrize("target", ["*", "office:443", "http://office/take"])
 @pytest.mark.parametrize("method", ["OPTIONS", "CONNECT", "TRACE"])
 def test_methods_with_targets_of_their_own(port: int, method: str, target: str) -> None:
-    assert ask(port, method, target).status == 405
+    assert fetch(port, method, target).status == 405
     assert mirror.reached == []
 
 
 def test_a_header_cannot_make_another_method_of_one(port: int) -> None:
     lines = [f"{name}: DELETE" for name in ("X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override")]
-    seen = ask(port, "GET", "/take", *lines).json
+    seen = fetch(port, "GET", "/take", *lines).json
     assert seen["method"] == "GET"
     assert not [name for name, _ in seen["headers"] if "method" in name]
 
@@ -88,20 +88,21 @@ def test_targets_with_two_readings_reach_no_handler(port: int, method: str, targ
     ],
 )
 def test_plain_targets_are_read(port: int, target: str, path: str, query: str) -> None:
-    seen = ask(port, "GET", target).json
+    seen = fetch(port, "GET", target).json
     assert (seen["path"], seen["query"]) == (path, query)
 
 
 @pytest.mark.parametrize(
     "host",
     [
-        "", " ", "office:", "office:x", "office:123456", "office office", "office/a", "office?a", "office#a", "office@a",
+        "", " ", "office:", "office:x", "office:123456", "office office", "office/a", "office?a", "office#a",
+        "office@a",
         "a:b@office", "http://office", ".office", "office\\a", "office,other", "office%00", "[::1", "::1", "[office]",
         "[::1]x", "office;", '"office"', "<office>", "a" * 300,
     ],
 )  # fmt: skip
 def test_odd_hosts_are_refused(port: int, host: str) -> None:
-    assert ask(port, "GET", "/take", host=host).status == 400
+    assert fetch(port, "GET", "/take", host=host).status == 400
     assert mirror.reached == []
 
 
@@ -109,7 +110,7 @@ def test_odd_hosts_are_refused(port: int, host: str) -> None:
     "host", ["office", "Office.Example.", "localhost:8765", "127.0.0.1:1", "[::1]:8765", "[2001:db8::1]", "a_b-c.d"]
 )
 def test_plain_hosts_are_read(port: int, host: str) -> None:
-    assert ask(port, "GET", "/take", host=host).status == 200
+    assert fetch(port, "GET", "/take", host=host).status == 200
 
 
 @pytest.mark.parametrize("version", ["1.0", "1.1"])
@@ -130,14 +131,14 @@ def test_some_methods_have_no_body(port: int, method: str, lines: str) -> None:
 
 @pytest.mark.parametrize("method", ["GET", "DELETE", "POST", "PUT"])
 def test_a_body_may_be_said_to_be_empty(port: int, method: str) -> None:
-    assert ask(port, method, "/take", "Content-Length: 0").status == 200
+    assert fetch(port, method, "/take", "Content-Length: 0").status == 200
     assert "json" not in mirror.reached[0]
 
 
 def test_an_office_may_have_other_methods_and_limits_of_its_own() -> None:
     terms = GuardTerms(methods=("GET", "POST"), longest_body=4, limit_of={"/long": 9}.get)
     with listen(Guard(mirror, terms), OfficeProtocol) as port:
-        assert ask(port, "PUT", "/take").headers["allow"] == ["GET, POST"]
+        assert fetch(port, "PUT", "/take").headers["allow"] == ["GET, POST"]
         json = "Content-Type: application/json"
-        assert [ask(port, "POST", "/take", json, body=b"1" * size).status for size in (4, 5)] == [200, 413]
-        assert [ask(port, "POST", "/long", json, body=b"1" * size).status for size in (5, 9, 10)] == [200, 200, 413]
+        assert [fetch(port, "POST", "/take", json, body=b"1" * size).status for size in (4, 5)] == [200, 413]
+        assert [fetch(port, "POST", "/long", json, body=b"1" * size).status for size in (5, 9, 10)] == [200, 200, 413]

@@ -1,4 +1,4 @@
-"""`import discreet`: some thirty names, found where they are said to be, and loaded when they are used."""
+"""`import discreet`: some forty names, found where they are said to be, and loaded when they are used."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from discreet.guarantees import types
 
 
 def test_every_name_is_there() -> None:
-    assert len(discreet.__all__) == len(set(discreet.__all__)) < 40
+    assert len(discreet.__all__) == len(set(discreet.__all__)) <= 40
     assert {*dir(discreet), "__version__"} == set(discreet.__all__)
     for name in discreet.__all__:
         assert getattr(discreet, name) is not None
@@ -52,7 +52,7 @@ def test_importing_it_loads_nothing() -> None:
 
 def test_help_begins_with_an_example() -> None:
     described = discreet.__doc__ or ""
-    for name in ("create", "open", "query", "Release", "DiscreetError"):
+    for name in ("create", "open", "connect", "query", "Release", "DiscreetError"):
         assert name in described
 
 
@@ -60,6 +60,7 @@ def test_help_reads_well() -> None:
     shown = pydoc.plain(pydoc.render_doc(discreet))
     assert re.search(r"^    create\(path: ", shown, re.MULTILINE)
     assert re.search(r"^    open\(path: ", shown, re.MULTILINE)
+    assert re.search(r"^    connect\(url: ", shown, re.MULTILINE)
     assert "_session(" not in shown
     assert " at 0x" not in shown
 

@@ -45,6 +45,7 @@ FORMAT: Final = 2
 KNOWN_FORMATS: Final = frozenset({1, 2})
 PATIENCE_SECONDS: Final = 600
 COLUMNS: Final = "sequence, kind, population, analyst, request_id, plan_hash, body, hash"
+_ASKED: Final = "kind IN ('charge', 'replay') AND analyst = ?"
 _BATCH: Final = 500
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 _UNREADABLE: Final = (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError)
@@ -209,6 +210,15 @@ class Transaction:
     def find_request(self, *, analyst: str, request_id: str) -> Event | None:
         """The charge or replay that holds the lease on a request."""
         return self._one("analyst = ? AND request_id = ?", (analyst, request_id))
+
+    def find_asked(self, *, analyst: str, ordinal: int) -> Event | None:
+        """The charge or replay that has this place among an analyst's own, counted from 1."""
+        return self._one(f"{_ASKED} ORDER BY sequence LIMIT 1 OFFSET ?", (analyst, ordinal - 1))
+
+    def place_asked(self, event: Event) -> int:
+        """The place of a charge or replay among its analyst's own."""
+        statement = f"SELECT COUNT(*) FROM events WHERE {_ASKED} AND sequence <= ?"
+        return int(self._run(statement, (event.payload["analyst"], event.sequence)).fetchone()[0])
 
     def find_replay(self, *, charge: int, plan_hash: str, analyst: str) -> Event | None:
         """A replay of a charge's answer to an analyst."""

@@ -53,15 +53,16 @@ def linked_serve(
     """
     from discreet.linkage.envelopes import OfficeRole, tell_role
     from discreet.linkage.office_network.couriers import check_url
-    from discreet.linkage.office_network.linked_server import open_listener, serve_study
+    from discreet.linkage.office_network.linked_server import serve_study
     from discreet.linkage.offices.office_studies import find_study
+    from discreet.server import open_listener
 
     found = find_study(office, study)
     given = {"--approve": approve, "--to-registry": to_registry, "--to-researcher": to_researcher}
     _require_fit(found.role, role, {name for name, value in given.items() if value})
     named = {OfficeRole.REGISTRY: to_registry, OfficeRole.RESEARCHER: to_researcher}
     addresses = {to: check_url(url, f"to-{to}") for to, url in named.items() if url is not None}
-    with open_listener(host, port, beyond=behind_proxy) as listener:
+    with open_listener(host, port, beyond=behind_proxy, has_tls=False) as listener:
         name, number = listener.getsockname()[:2]
         place = f"[{name}]:{number}" if ":" in name else f"{name}:{number}"
         serve_study(

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from functools import partial
 from http import HTTPStatus
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from discreet.catalogue import say
 from discreet.errors import RequestConflict, SignatureInvalid
 from discreet.linkage.envelopes import EnvelopeKind, OfficeRole
 from discreet.linkage.office_network.couriers import PATHS
 from discreet.linkage.office_network.office_posts import OfficePost
 from discreet.paths import read_regular
-from discreet.server import BodyGuard
+from discreet.server import Guard, GuardTerms
 
 __all__ = ["linked_app"]
 
@@ -37,22 +36,16 @@ def linked_app(post: OfficePost, tell: Callable[[str], None]) -> ASGIApp:
     async def tell_agreement(request: Request) -> Response:
         return Response(agreement, media_type="application/json")
 
-    async def failed(request: Request, error: Exception) -> Response:
-        if not isinstance(error, ClientDisconnect):
-            tell(say("A request failed: {error}", error=type(error).__name__))
-        return _said(HTTPStatus.INTERNAL_SERVER_ERROR)
-
     routes = [Route("/health", health), Route("/linked/agreement", tell_agreement)]
     routes += [Route(PATHS[kind], partial(_take, post, kind), methods=["POST"]) for kind in post.takes]
     if post.study.role is OfficeRole.REGISTRY:
         routes.append(Route("/linked/answers/{request}", partial(_answer, post)))
-    handlers: dict[type[Exception], Callable[[Request, Exception], Awaitable[Response]]] = {
-        HTTPException: _refused,
-        Exception: failed,
-    }
-    app = Starlette(routes=routes, exception_handlers=handlers)
+    app = Starlette(routes=routes, exception_handlers={HTTPException: _refused})
     app.router.redirect_slashes = False
-    return BodyGuard(app, limit=post.limit, together=2 * post.limit + _AROUND)
+    terms = GuardTerms(
+        methods=("GET", "POST"), longest_body=post.limit, bodies_together=2 * post.limit + _AROUND, json_only=False
+    )
+    return Guard(app, terms, tell=tell)
 
 
 async def _take(post: OfficePost, kind: EnvelopeKind, request: Request) -> Response:

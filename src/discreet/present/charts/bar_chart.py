@@ -140,7 +140,7 @@ def _bars(view: View, panel: ChartPanel) -> list[Figure]:
 def _find_axes(view: View) -> list[_Axis]:
     """One for each panel: the same for all, or its own where panels are of very different sizes."""
     own = [_find_axis(_bars(view, panel), most=5) for panel in view.panels]
-    reaches = [axis.high - axis.low for axis in own]
+    reaches = [axis.high - axis.low for axis in own] or [0.0]
     if _SKEWED * median(reaches) < max(reaches):
         return own
     item = _find_axis(list(view.shown()), most=7 if len(own) == 1 else 5)
@@ -204,7 +204,7 @@ def _find_look(view: View, writing: Writing) -> _Look:
     """Half a page wide, unless the picture would then run over the page or leave its bars no room."""
     panels, lines = len(view.panels), len(view.lines)
     for page, abreast in ((HALF, 2), (HALF, 1), (WHOLE, 3), (WHOLE, 2), (WHOLE, 1)):
-        look = _measure(view, writing, page, min(abreast, panels))
+        look = _measure(view, writing, page, min(abreast, max(1, panels)))
         if look.plot >= _LEAST and look.reach(panels, lines) <= PAGE * page / HALF:
             return look
     return look
@@ -213,7 +213,7 @@ def _find_look(view: View, writing: Writing) -> _Look:
 def _measure(view: View, writing: Writing, page: float, abreast: int) -> _Look:
     width = (page - 2 * EDGE - (abreast - 1) * _BETWEEN) / abreast
     named = [clean(view.name_line(line, writing.language)) for line in view.lines]
-    names = min(max(text_width(name, TYPE) for name in named) + 10, width * 0.42)
+    names = min(max((text_width(name, TYPE) for name in named), default=0.0) + 10, width * 0.42)
     figures = max((text_width(writing.marked(figure), TYPE) for figure in view.shown()), default=0.0)
     titles = max(
         (

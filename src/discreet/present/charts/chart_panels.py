@@ -110,7 +110,8 @@ def choose_view(release: Release, limits: PictureLimits, language: str) -> View:
     lines = [SUMMED] if axes.down is None else orders[axes.down]
     columns = [SUMMED] if axes.across is None else orders[axes.across]
     combinations = list(product(*(orders[index] for index in axes.outer)))
-    most = max(1, limits.figures // (min(len(lines), limits.lines) * min(len(columns), limits.columns)))
+    each = min(len(lines), limits.lines) * min(len(columns), limits.columns)
+    most = max(1, limits.figures // max(1, each))  # where no key is shown there is nothing in a panel
     cuts = (
         ("panels", min(limits.panels, most), len(combinations)),
         ("lines", limits.lines, len(lines)),

@@ -167,7 +167,7 @@ def _names_width(view: View, language: str, *, most: float) -> float:
     if view.axes.down is None:
         return 0.0
     names = (clean(view.name_line(line, language)) for line in view.lines)
-    widest = min(max(text_width(name, TYPE) for name in names) + 10, most)
+    widest = min(max((text_width(name, TYPE) for name in names), default=0.0) + 10, most)
     return max(widest, text_width(ALL.text(language), TYPE, bold=True) + 10)
 
 

@@ -171,17 +171,22 @@ def _cross_table(release: Release, grid: Grid, language: str) -> Markup:
         top.insert(0, element("tr", element("td", colspan=str(len(heads))), across))
     lines = grid.lines[:_MOST_LINES]
     writings = [Writing.of(grid.statistic(column), language) for column in range(len(grid.columns))]
-    body = [element("tr", *_cross_line(release, grid, row, lines, writings)) for row in range(len(lines))]
+    body = [element("tr", *_cross_line(release, grid, row, lines, writings, language)) for row in range(len(lines))]
     return _scrolling(element("thead", *top), element("tbody", *body))
 
 
 def _cross_line(
-    release: Release, grid: Grid, row: int, lines: Sequence[tuple[Stand, ...]], writings: Sequence[Writing]
+    release: Release,
+    grid: Grid,
+    row: int,
+    lines: Sequence[tuple[Stand, ...]],
+    writings: Sequence[Writing],
+    language: str,
 ) -> Iterator[Markup]:
     line = lines[row]
     for depth, (index, stand) in enumerate(zip(grid.down, line, strict=True)):
         if row == 0 or lines[row - 1][: depth + 1] != line[: depth + 1]:
-            name = name_stand(release.headings[index], stand, writings[0].language)
+            name = name_stand(release.headings[index], stand, language)
             yield _name(name, "row", summed=stand == SUMMED, span=_count_alike(lines, row, depth + 1))
     summed = SUMMED in line
     for column, stand in enumerate(grid.columns):

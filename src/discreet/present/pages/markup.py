@@ -11,7 +11,7 @@ from typing import Final
 
 __all__ = ["Markup", "bullets", "element", "join", "table"]
 
-_EMPTY: Final = frozenset({"meta", "br", "hr"})
+_EMPTY: Final = frozenset({"br", "hr", "input", "link", "meta"})
 
 
 class Markup(str):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Annotated, Final
 
 from fastapi import APIRouter, Query, Request, Response
 
-from discreet.catalogue import language, say
-from discreet.errors import ChargedNotAnswered, ParameterInvalid
+from discreet.catalogue import Phrase, language, say
+from discreet.errors import ChargedNotAnswered, ParameterInvalid, UnknownName
 from discreet.present import FORMATS, file_parts
 from discreet.results import Release, write_release
 from discreet.server.asking import RELEASE_TYPE
@@ -60,17 +59,21 @@ def answer(
 
 def _recall(caller: Caller, number: int) -> Release:
     """The answer, in the same words whether it is not stored yet or may not leave yet."""
-    found = caller.office.session.ledger.question(number=number)
-    if found is not None and found.analyst == caller.name and found.request_id in caller.office.not_given(caller.name):
+    office = caller.office
+    found = office.session.ledger.question(analyst=caller.name, ordinal=number) if number >= 1 else None
+    if found is None:
+        raise UnknownName(sort=Phrase("Answer"), name=str(number)[:20], where=Phrase("your history"))
+    if not office.has_left(found):
         raise ChargedNotAnswered(dataset=found.dataset, request_id=found.request_id, suspended=False)
-    return caller.granted.recall(number)
+    return caller.granted.recall(found.number)
 
 
 @router.get("/history", summary="Your own questions, the newest first.")
 def history(
     caller: Analyst, limit: Annotated[int, Query(ge=1, le=_MOST, description="At most so many.")] = 100
 ) -> dict[str, object]:
+    office = caller.office
     found = caller.granted.history(analyst=caller.name, limit=limit)
-    hidden = caller.office.not_given(caller.name)
-    told = [replace(item, answered=item.answered and item.request_id not in hidden) for item in found]
-    return {"history": [item.to_dict() for item in told]}
+    return {
+        "history": [{**item.to_dict(), "answer": item.ordinal, "answered": office.has_left(item)} for item in found]
+    }

@@ -19,7 +19,10 @@ def datasets(caller: Somebody) -> dict[str, object]:
         {
             "name": item.name,
             "version": item.version,
+            "title": item.card.title.text(language()),
             "population": item.card.population,
+            "unit": item.card.unit.column,
+            "columns": len(item.card.columns),
             "suspended": session.ledger.suspended(item.name),
         }
         for item in session.datasets()

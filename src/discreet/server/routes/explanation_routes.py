@@ -19,14 +19,14 @@ _IN_A_MINUTE = 120
 def explain(body: ExplanationBody, caller: Analyst) -> dict[str, object]:
     _limit(caller)
     found = caller.granted.explain(**body.model_dump(), analyst=caller.name)
-    return {"explanation": found.to_dict(), "lines": found.to_text().splitlines()}
+    return {"explanation": found.to_dict(), "lines": found.to_text().splitlines(), "summary": found.summary()}
 
 
 @router.post("/targets", summary="The least epsilon that reaches these half-widths.")
 def target(body: TargetBody, caller: Analyst) -> dict[str, object]:
     _limit(caller)
     found = caller.granted.explain(**body.model_dump(), analyst=caller.name)
-    return {"explanation": found.to_dict(), "lines": found.to_text().splitlines()}
+    return {"explanation": found.to_dict(), "lines": found.to_text().splitlines(), "summary": found.summary()}
 
 
 @router.post("/workloads/plan", summary="How a workload's budget would be shared, and what it reaches.")
@@ -34,7 +34,8 @@ def plan_workload(body: WorkloadBody, caller: Analyst) -> dict[str, object]:
     _limit(caller)
     question = SpendingQuestion(QuestionKind.WORKLOAD, body.model_dump())
     found = caller.granted.plan(question.workload, analyst=caller.name)
-    return {"plan": found.to_dict()}
+    told = [[output.told(found.level) for output in part.outputs] for part in found.parts]
+    return {"plan": found.to_dict(), "told": told, "lines": found.outlook.lines()}
 
 
 @router.post("/tables/plan", summary="How a table would be measured, and its expected errors.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from itertools import islice
 from typing import Annotated, Final
 
@@ -20,10 +21,15 @@ router = APIRouter(tags=["ledger"])
 _MOST: Final = 10_000
 
 
-@router.get("/ledger/head", summary="The last event's number and hash: note them down to find a rollback later.")
+@router.get("/ledger/head", summary="The last event before this minute: note it down to find a rollback later.")
 def head(request: Request) -> dict[str, object]:
-    sequence, digest = office_of(request).session.ledger.head()
-    return {"sequence": sequence, "hash": digest}
+    """As of a full minute, so that nobody reads from it when an answer was ready."""
+    ledger = office_of(request).session.ledger
+    minute = datetime.now(UTC).replace(second=0, microsecond=0).isoformat(timespec="microseconds")
+    event = next(ledger.log(LogFilter(until=minute, limit=1)), None)
+    if event is None:
+        return {"sequence": 0, "hash": ""}
+    return {"sequence": event.sequence, "hash": event.hash}
 
 
 @router.get("/ledger/events", summary="Who did what, when, and what it cost: one JSON object a line.")

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Request, Response
 
 from discreet.people import PersonEntry, Proposal, Role
 from discreet.server.bodies import GrantBody, LinkBody, PasswordBody, PersonBody, RoleBody, TokenBody, role_of
-from discreet.server.callers import Custodian, Overseer, Somebody
+from discreet.server.callers import SESSION_COOKIE, Custodian, Overseer, Somebody
 
 __all__ = ["router"]
 
@@ -118,8 +118,9 @@ def revoke_token(id: str, caller: Somebody) -> dict[str, object]:
 
 
 @router.put("/me/password", summary="Choose your password. Other sessions of yours end.")
-def set_password(body: PasswordBody, caller: Somebody) -> dict[str, object]:
-    caller.office.people.sign_in.set_password(caller.name, body.password, who=caller.name)
+def set_password(body: PasswordBody, request: Request, caller: Somebody) -> dict[str, object]:
+    own = request.cookies.get(SESSION_COOKIE)
+    caller.office.people.sign_in.set_password(caller.name, body.password, who=caller.name, keep=own)
     return {"name": caller.name}
 
 

@@ -24,6 +24,14 @@ ProxyOption = Annotated[
     ),
 ]
 
+SlotsOption = Annotated[
+    bool,
+    typer.Option(
+        "--slots/--no-slots",
+        help="Let answers leave at public times only. Without, whoever asks sees how long an answer took.",
+    ),
+]
+
 
 def register(app: CommandGroup) -> None:
     app.command(
@@ -49,13 +57,7 @@ def serve(
     behind_proxy: ProxyOption = None,
     tls_cert: Annotated[Path | None, typer.Option(metavar="FILE", help="The certificate, as PEM.")] = None,
     tls_key: Annotated[Path | None, typer.Option(metavar="FILE", help="Its key, as PEM.")] = None,
-    slots: Annotated[
-        bool,
-        typer.Option(
-            "--slots/--no-slots",
-            help="Let answers leave at public times only. Without, whoever asks sees how long an answer took.",
-        ),
-    ] = True,
+    slots: SlotsOption = True,
     requests: Annotated[
         int, typer.Option(metavar="N", min=1, help="How many requests a person may make in a minute.")
     ] = 600,
@@ -99,15 +101,16 @@ def serve(
         )
 
 
-def work(workspace: WorkspaceOption = None) -> None:
+def work(slots: SlotsOption = True, workspace: WorkspaceOption = None) -> None:
     """Do jobs, the questions that take longer than a request, until Ctrl-C. A server does them too, one at a time.
 
-    Start as many as there are processors to spare. One that is killed leaves its job to the next.
+    Start as many as there are processors to spare. One that is killed leaves its job to the next. Give --no-slots where
+    the server has it.
     """
     from discreet.server.job_process import do_jobs
     from discreet.server.office import OfficeSettings
 
-    settings = OfficeSettings(workspace=str(open_session(workspace).workspace.path.absolute()))
+    settings = OfficeSettings(workspace=str(open_session(workspace).workspace.path.absolute()), slots=slots)
     do_jobs(settings, announce=lambda: show_note(say("Doing jobs. Ctrl-C ends it after the job at hand.")))
 
 
@@ -173,10 +176,10 @@ def _check(settings: "OfficeSettings", tls: "TlsFiles | None") -> None:
         office.warm()
         office.session.verify()
         custodians = [entry.name for entry in office.people.persons() if entry.is_custodian]
-        show_note(say("The ledger is intact, what is kept beside it can be used, and the address is free."))
+        typer.echo(say("The ledger is intact, what is kept beside it can be used, and the address is free."))
         if custodians:
-            show_note(say("Custodians: {names}.", names=", ".join(custodians)))
+            typer.echo(say("Custodians: {names}.", names=", ".join(custodians)))
         else:
-            show_note(say("Nobody can sign in yet: the first start makes a custodian and prints a link."))
+            typer.echo(say("Nobody can sign in yet: the first start makes a custodian and prints a link."))
     finally:
         office.close()

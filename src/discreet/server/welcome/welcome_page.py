@@ -129,7 +129,7 @@ def _words() -> dict[str, str]:
     """What the script says, and the names of roles."""
     return {
         "out": say("Signed out."),
-        "password": say("The password is set. Sign in again with it."),
+        "password": say("The password is set. Wherever else you were signed in, you no longer are."),
         "lost": say("The server gave no answer. Try again."),
         "analyst": say("analyst"),
         "reviewer": say("reviewer"),

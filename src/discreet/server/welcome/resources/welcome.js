@@ -74,7 +74,7 @@ find("set-password").addEventListener("submit", async (event) => {
   event.preventDefault();
   const chosen = find("new-password").value;
   find("new-password").value = "";
-  if (await ask("PUT", "me/password", { password: chosen })) leave(words("words-password"));
+  if (await ask("PUT", "me/password", { password: chosen })) say(words("words-password"));
 });
 
 find("sign-out").addEventListener("click", async () => {
