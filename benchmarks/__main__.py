@@ -28,7 +28,7 @@ NAMES = (
 )
 APART = ("peers",)  # needs an environment of its own: `make bench-peers`
 COMPARED = ("private_bounds", "generator")  # take a folder of data
-OPTIONED = ("scale", "linked")  # reads the words after its name itself
+OPTIONED = ("scale", "linked", "service")  # read the words after their name themselves
 
 
 def main(words: list[str]) -> None:

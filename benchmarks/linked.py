@@ -32,9 +32,9 @@ from discreet.linkage import (
     Agreement,
     HolderDesk,
     LinkedKind,
+    OfficeRole,
     RegistryDesk,
     ResearcherDesk,
-    Role,
     SignedAgreement,
     create_office,
     find_study,
@@ -92,20 +92,20 @@ def measure(folder: Path, people: int, sample: int, requests: int) -> dict[str, 
     _write(folder, people)
     figures: dict[str, float] = {}
     with _sessions(folder) as (health, registry):
-        offices = {role: create_office(folder / role.value, role=role, name=role.value) for role in Role}
+        offices = {role: create_office(folder / role.value, role=role, name=role.value) for role in OfficeRole}
         terms = parse_terms(_TERMS.format(people=people), file="terms.yaml", folder=folder)
         agreement = Agreement(terms, {role: office.public for role, office in offices.items()})
         signed = SignedAgreement(agreement, {})
         for office in offices.values():
             signed = signed.sign(office)
-        open_researcher(offices[Role.RESEARCHER], signed)
+        open_researcher(offices[OfficeRole.RESEARCHER], signed)
         taken, (study, key) = _timed(
-            lambda: open_registry(offices[Role.REGISTRY], signed, workspace=folder / "registry-w")
+            lambda: open_registry(offices[OfficeRole.REGISTRY], signed, workspace=folder / "registry-w")
         )
         figures[f"registry: opening a study of {people:,} people"] = taken
         figures["registry: index and accounts on disk, megabytes"] = _size(study.folder, folder / "registry" / "pools")
         figures["registry: most memory while opening, megabytes"] = peak_mb()
-        open_holder(offices[Role.HOLDER], signed, workspace=folder / "health-w", link_key=key)
+        open_holder(offices[OfficeRole.HOLDER], signed, workspace=folder / "health-w", link_key=key)
         desks = (
             ResearcherDesk(find_study(folder / "researcher")),
             HolderDesk(find_study(folder / "holder"), health),
@@ -142,12 +142,18 @@ def _requests(desks: tuple[ResearcherDesk, HolderDesk, RegistryDesk], people: in
 
 def _loopback(folder: Path, people: int, sample: int, requests: int) -> dict[str, float]:
     """From asking to the answer read, with each office a process that listens on 127.0.0.1 and passes on by itself."""
-    ports = {role: _free_port() for role in Role}
+    ports = {role: _free_port() for role in OfficeRole}
     urls = {role: f"http://127.0.0.1:{port}" for role, port in ports.items()}
     passes = {
-        Role.RESEARCHER: [],
-        Role.HOLDER: ["--approve", "--to-registry", urls[Role.REGISTRY], "--to-researcher", urls[Role.RESEARCHER]],
-        Role.REGISTRY: ["--to-researcher", urls[Role.RESEARCHER]],
+        OfficeRole.RESEARCHER: [],
+        OfficeRole.HOLDER: [
+            "--approve",
+            "--to-registry",
+            urls[OfficeRole.REGISTRY],
+            "--to-researcher",
+            urls[OfficeRole.RESEARCHER],
+        ],
+        OfficeRole.REGISTRY: ["--to-researcher", urls[OfficeRole.RESEARCHER]],
     }
     with ExitStack() as running:
         for role, more in passes.items():
@@ -159,7 +165,7 @@ def _loopback(folder: Path, people: int, sample: int, requests: int) -> dict[str
             _await(partial(_listens, url), 60)
         desk = ResearcherDesk(find_study(folder / "researcher"))
         taken = [
-            _timed(partial(_ask_and_wait, desk, urls[Role.HOLDER], _criteria(number, people, sample)))[0]
+            _timed(partial(_ask_and_wait, desk, urls[OfficeRole.HOLDER], _criteria(number, people, sample)))[0]
             for number in range(requests + 1, 2 * requests + 2)
         ]
     return {
