@@ -53,8 +53,8 @@ class ServingOrder:
 
     @classmethod
     def of(cls, make: str, settings: Mapping[str, str], tls: TlsFiles | None) -> ServingOrder:
-        files = (None, None) if tls is None else (os.fspath(tls.certificate), os.fspath(tls.key))
-        return cls(make, dict(settings), *files, language())
+        certificate, key = (None, None) if tls is None else (os.fspath(tls.certificate), os.fspath(tls.key))
+        return cls(make, dict(settings), certificate, key, language())
 
     @property
     def tls(self) -> TlsFiles | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -74,11 +75,12 @@ def test_whoever_becomes_an_analyst_is_one_on_the_ledger(office: OpenOffice) -> 
 
 def test_what_changes_nothing_leaves_no_event(office: OpenOffice) -> None:
     people, before = office.people, office.head()
-    for change, told in (
+    changes: tuple[tuple[Callable[[], object], str], ...] = (
         (lambda: people.give_role("ben", Role.ANALYST, who="ana"), "has the role 'analyst' already"),
         (lambda: people.take_role("ben", Role.AUDITOR, who="ana"), "does not have the role 'auditor'"),
         (lambda: people.restore("ben", who="ana"), "'ben' is not suspended"),
-    ):
+    )
+    for change, told in changes:
         with pytest.raises(Refused, match=f"{told}; nothing was changed"):
             change()
     assert office.head() == before

@@ -129,10 +129,11 @@ def test_a_proposal_is_open_for_a_week_and_while_its_proposer_acts(three: OpenOf
 
 def test_the_last_custodian_stays(office: OpenOffice) -> None:
     before = office.head()
-    for act in (
+    acts: tuple[Callable[[], object], ...] = (
         lambda: office.people.take_role("ana", CUSTODIAN, who="root"),
         lambda: office.people.suspend("ana", who="ana"),
-    ):
+    )
+    for act in acts:
         with pytest.raises(Refused, match="'ana' is the only custodian"):
             act()
     assert office.head() == before

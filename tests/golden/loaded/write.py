@@ -28,8 +28,8 @@ try:
     main()
 except SystemExit as ended:
     assert not ended.code, ended.code
-others = "cryptography duckdb numpy opendp pandas polars psycopg pyarrow pyspark resvg_py rich scipy sqlglot"
-others += " torch typer yaml"
+others = "cryptography duckdb fastapi httpx numpy opendp pandas polars psycopg pyarrow pyspark resvg_py rich scipy"
+others += " sqlglot torch typer yaml"
 own = sorted(name for name in sys.modules if name.startswith("discreet"))
 print("LOADED", *own, *(name for name in others.split() if name in sys.modules), sep="\\n")
 """

@@ -42,7 +42,8 @@ def test_roles_and_grants_add_up_and_go() -> None:
         about("grant-given", dataset="b"), about("role-taken", role="analyst"), about("grant-withdrawn", dataset="a"),
     )  # fmt: skip
     ben = register.find("ben")
-    assert (ben.roles, ben.datasets) == ({Role.REVIEWER}, {"b"})
+    assert ben.roles == {Role.REVIEWER}
+    assert ben.datasets == {"b"}
     assert register.custodians == {"ana"}
     assert (register.sequence, register.hash) == (7, "hash 7")
 
@@ -75,7 +76,8 @@ def test_a_link_is_the_only_one_of_its_person() -> None:
     assert (register.made["c"], "b" in register.made) == ("hash 5", False)
     used = fold(about("link-used", link="c"), register=register)
     assert set(used.links) == {"a"}
-    assert (used.arrived, "c" in used.made) == ({"ben"}, False)
+    assert used.arrived == {"ben"}
+    assert "c" not in used.made
     for end in ("person-suspended", "password-set"):
         assert set(fold(about(end), register=register).links) == {"a"}
 
@@ -121,7 +123,8 @@ def test_whoever_becomes_a_custodian_begins_anew(how: str) -> None:
     assert register.custodians == {"ana", "ben"}
     assert (register.tokens["t"].revoked, register.tokens["hers"].revoked) == (True, False)
     assert (password_of("ben") in register.made, password_of("ana") in register.made) == (False, True)
-    assert (register.arrived, register.links) == ({"ana"}, {})
+    assert register.arrived == {"ana"}
+    assert not register.links
     assert register.since["ben"] == f"hash {register.sequence}"
 
 
@@ -132,7 +135,8 @@ def test_a_proposal_changes_nothing_until_it_is_confirmed() -> None:
     assert (proposal.number, proposal.person, proposal.proposer) == (3, "ben", "ana")
     assert fold(about("confirmed", proposal=3), register=register).custodians == {"ana", "ben"}
     declined = fold(about("declined", proposal=3), register=register)
-    assert (declined.custodians, declined.proposals) == ({"ana"}, {})
+    assert declined.custodians == {"ana"}
+    assert not declined.proposals
 
 
 def test_a_proposal_is_open_for_seven_days() -> None:

@@ -103,8 +103,9 @@ def test_the_last_who_is_no_proxy_asks(said: list[str], found: str) -> None:
 @pytest.mark.parametrize(
     "node",
     [
-        "", "unknown", "_hidden", "nonsense", "203.0.113", "203.0.113.256", "203.0.113.09", "203.0.113.9:", "203.0.113.9:x",
-        "203.0.113.9:123456", "[203.0.113.9", "[2001:db8::7]x", "[]", "2001:db8::g", "fe80::1%eth0", "::1%any text",
+        "", "unknown", "_hidden", "nonsense", "203.0.113", "203.0.113.256", "203.0.113.09", "203.0.113.9:",
+        "203.0.113.9:x", "203.0.113.9:123456", "[203.0.113.9", "[2001:db8::7]x", "[]", "2001:db8::g", "fe80::1%eth0",
+        "::1%any text",
         "203.0.113.9 10.0.0.2", "203.0.113.9\\", "0x7f.0.0.1", "2130706433", "203.0.113.9/24", "\xb2\xb0\xb3.0.113.9",
     ],
 )  # fmt: skip
@@ -170,13 +171,14 @@ def test_a_proxy_that_says_two_things_is_not_believed() -> None:
 
 
 IDENTITIES = (
-    "X-User", "X-Username", "X-User-Id", "X_User", "User-Name", "user_name", "User", "Username", "Remote-User", "REMOTE_USER",
-    "X-Remote-User", "X-Remote-Groups", "X-Email", "X-Groups", "X-Role", "X-Roles", "X-Auth-Request-User", "X-Auth-Token",
-    "X-Authenticated-User", "X-Webauth-User", "X-SSO-User", "X-Token-Subject", "X-Forwarded-User", "X-Forwarded-Email",
-    "X-Forwarded-Preferred-Username", "X-Goog-Authenticated-User-Email", "X-MS-Client-Principal", "X-Amzn-Oidc-Identity",
-    "Client-Cert", "X-Client-Cert", "SSL-Client-S-DN", "X-SSL-Client-Verify", "X-Real-IP", "X-Client-IP", "True-Client-IP",
-    "X-Cluster-Client-IP", "CF-Connecting-IP", "Fastly-Client-IP", "X-Original-URL", "X-Rewrite-URL", "X-Original-User",
-    "X-HTTP-Method-Override", "Forwarded", "X-Forwarded-For", "X-Forwarded-Proto", "X-Forwarded-Host", "X-Forwarded-Prefix",
+    "X-User", "X-Username", "X-User-Id", "X_User", "User-Name", "user_name", "User", "Username", "Remote-User",
+    "REMOTE_USER", "X-Remote-User", "X-Remote-Groups", "X-Email", "X-Groups", "X-Role", "X-Roles",
+    "X-Auth-Request-User", "X-Auth-Token", "X-Authenticated-User", "X-Webauth-User", "X-SSO-User", "X-Token-Subject",
+    "X-Forwarded-User", "X-Forwarded-Email", "X-Forwarded-Preferred-Username", "X-Goog-Authenticated-User-Email",
+    "X-MS-Client-Principal", "X-Amzn-Oidc-Identity", "Client-Cert", "X-Client-Cert", "SSL-Client-S-DN",
+    "X-SSL-Client-Verify", "X-Real-IP", "X-Client-IP", "True-Client-IP", "X-Cluster-Client-IP", "CF-Connecting-IP",
+    "Fastly-Client-IP", "X-Original-URL", "X-Rewrite-URL", "X-Original-User", "X-HTTP-Method-Override", "Forwarded",
+    "X-Forwarded-For", "X-Forwarded-Proto", "X-Forwarded-Host", "X-Forwarded-Prefix",
 )  # fmt: skip
 
 

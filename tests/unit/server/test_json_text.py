@@ -187,7 +187,7 @@ def test_many_digits_are_a_plain_refusal_whatever_this_python_allows(port: int) 
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-LARGEST, LARGEST) | st.floats(allow_nan=False, allow_infinity=False)
-    | st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0")),
+    | st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text("ab\\\"[{é", max_size=3), inner, max_size=4),
     max_leaves=12,
 )  # fmt: skip

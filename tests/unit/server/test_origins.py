@@ -105,10 +105,9 @@ def test_reading_is_no_change(port: int) -> None:
         "text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=a", "text/json", "text/html",
         "application/json-patch+json", "application/problem+json", "application/jsonx", "xapplication/json", "json", "",
         "application/json; charset=utf-16", "application/json; charset=utf-7", "application/json; charset=latin-1",
-        "application/json; charset=utf-8; charset=utf-16", "application/json; boundary=a", "application/json,
-        text/plain",
-        "text/plain, application/json", "application/json;", "application/json; charset='utf-8'",
-        "application/json; charset=utf8", "*/*",
+        "application/json; charset=utf-8; charset=utf-16", "application/json; boundary=a",
+        "application/json, text/plain", "text/plain, application/json", "application/json;",
+        "application/json; charset='utf-8'", "application/json; charset=utf8", "*/*",
         "application /json", "text/plain; application/json", 'application/json; charset="utf-8',
     ],
 )  # fmt: skip

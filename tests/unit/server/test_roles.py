@@ -178,8 +178,7 @@ def test_a_custodian_never_asks_as_somebody_else(ask: Asker) -> None:
     for headers in ({"x_user": "ada"}, {"remote_user": "ada"}, {"x_forwarded_user": "ada"}, {"user_name": "ada"}):
         assert ask("carl", "POST", "/v1/queries", BODIES["post", "/v1/queries"], key="k", **headers).status_code == 403
         assert ask(None, "GET", "/v1/me", **headers).status_code == 401
-    body = {"days": 1, "person": "ada"}
-    assert problem(ask("carl", "POST", "/v1/tokens", body))["status"] == 400
+    assert problem(ask("carl", "POST", "/v1/tokens", {"days": 1, "person": "ada"}))["status"] == 400
 
 
 def test_a_workload_that_names_an_analyst_is_asked_by_whoever_asks(ask: Asker) -> None:

@@ -32,8 +32,8 @@ def _quiet() -> Iterator[None]:
 @pytest.mark.parametrize(
     "said",
     [
-        "a\r\nb", "a\nb", "a\rb", "a\x1b[31mb", "a\x00b", "a\x07b", "a\x9b31mb", "a\u202eb", "a\u2066b", "a\u200bb", "a\u2028b",
-        "a\u2029b", "a\x85b", "a\ud800b", "a\x0bb", "a\x7fb", "\ufeffa",
+        "a\r\nb", "a\nb", "a\rb", "a\x1b[31mb", "a\x00b", "a\x07b", "a\x9b31mb", "a\u202eb", "a\u2066b", "a\u200bb",
+        "a\u2028b", "a\u2029b", "a\x85b", "a\ud800b", "a\x0bb", "a\x7fb", "\ufeffa",
     ],
 )  # fmt: skip
 def test_a_line_is_one_line_that_steers_nothing(said: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -68,7 +68,8 @@ def test_libraries_tell_what_failed_and_not_with_what(capsys: pytest.CaptureFixt
         logger.exception("%s", SENT)
     logger.info("never said")
     assert capsys.readouterr().err == (
-        "In 'uvicorn.some\\nlibrary' something failed: ERROR\nIn 'uvicorn.some\\nlibrary' something failed: ValueError\n"
+        "In 'uvicorn.some\\nlibrary' something failed: ERROR\n"
+        "In 'uvicorn.some\\nlibrary' something failed: ValueError\n"
     )
 
 

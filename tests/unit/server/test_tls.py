@@ -109,12 +109,14 @@ def test_a_handshake_that_never_ends_does(port: int) -> None:
 
 
 def test_a_request_that_trickles_ends_as_it_does_in_plain_http(port: int, tls: TlsFiles) -> None:
-    with socket.create_connection(("127.0.0.1", port), timeout=10) as plain:
-        with trusting(tls).wrap_socket(plain, server_hostname="127.0.0.1") as connection:
-            with suppress(ConnectionError, ssl.SSLError):
-                for _ in until(10):
-                    connection.sendall(b"G")
-                pytest.fail("a request that trickles is still heard")
+    with (
+        socket.create_connection(("127.0.0.1", port), timeout=10) as plain,
+        trusting(tls).wrap_socket(plain, server_hostname="127.0.0.1") as connection,
+        suppress(ConnectionError, ssl.SSLError),
+    ):
+        for _ in until(10):
+            connection.sendall(b"G")
+        pytest.fail("a request that trickles is still heard")
 
 
 def test_handshakes_are_connections(port: int, tls: TlsFiles) -> None:

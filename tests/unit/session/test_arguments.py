@@ -173,7 +173,9 @@ METHODS: dict[str, tuple[dict[str, Any], dict[str, Values]]] = {
         {"words": [*NOTHING, 5, "people", {}, {"dataset": "people"}, {"by": ["age"], "colour": "red"}], **ASKER},
     ),
 }
-TAKE_NOTHING = {"close", "who", "open_engine", "workspace", "ledger", "tables", "datasets", "public_tables", "populations"}
+TAKE_NOTHING = {
+    *("close", "who", "open_engine", "workspace", "ledger", "tables", "datasets", "public_tables", "populations"),
+}
 CASES = [(method, name) for method, (_, wrong) in METHODS.items() for name in wrong]
 
 

@@ -364,7 +364,9 @@ def test_a_join_that_fails_suspends_all_its_datasets(house: House, tmp_path: Pat
 
 def test_an_engine_that_was_lent_stays_open(house: House) -> None:
     house.ask()
-    [engine] = house.session._engines.values()
+    shelf = house.session._engines
+    assert shelf is not None
+    [engine] = shelf._engines.values()
     assert isinstance(engine, EmbeddedEngine)
     assert engine._database is not None
 
