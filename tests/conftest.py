@@ -54,6 +54,8 @@ def _own_keys(_own_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("DISCREET_WORKSPACE", raising=False)
     monkeypatch.delenv("DISCREET_LANG", raising=False)
     monkeypatch.delenv("DISCREET_ROOTS", raising=False)
+    monkeypatch.delenv("DISCREET_SERVER", raising=False)
+    monkeypatch.delenv("DISCREET_TOKEN", raising=False)
 
 
 @pytest.fixture(scope="session")

@@ -14,7 +14,8 @@ A `yaml` block whose first line is `# NAME.yaml` is also saved as that file, for
 links to `sample.md#the-sample-workspace` starts with what that section makes.
 
 A comment on the line before a block says more: `<!-- refused -->`, each command must end with an error;
-`<!-- part of a card -->`; `<!-- not run: why -->`. A block of any other language, or of none, is refused.
+`<!-- served -->`, its one command runs on while the blocks after it speak to port 8765; `<!-- part of a card -->`;
+`<!-- not run: why -->`. A block of any other language, or of none, is refused.
 
 `python -m tests.docs.blocks` lists the pages with their blocks.
 """
@@ -59,7 +60,7 @@ _FATES: Final = {
     "csv": Fate.CHECKED,
     "text": Fate.SHOWN,
 }
-_SAID: Final = {"refused": ("sh", "console"), "part of a card": ("yaml",)}
+_SAID: Final = {"refused": ("sh", "console"), "served": ("sh",), "part of a card": ("yaml",)}
 
 
 @dataclass(frozen=True, slots=True)

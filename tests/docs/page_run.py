@@ -1,4 +1,7 @@
-"""A page as a reader follows it: its blocks one after the other, in one folder."""
+"""A page as a reader follows it: its blocks one after the other, in one folder.
+
+A server that a page starts listens on a port that is free, and later blocks speak to it there.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,10 @@ import re
 import shlex
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Mapping
-from contextlib import chdir
+from contextlib import ExitStack, chdir
+from dataclasses import replace
 from functools import cache
 from itertools import takewhile
 from pathlib import Path
@@ -34,6 +39,9 @@ __all__ = ["BlockFailed", "PageRun", "split_commands"]
 _SAMPLE_WORKSPACE: Final = "sample.md#the-sample-workspace"
 _OPERATORS: Final = frozenset("();<>|&")
 _OWN_SHELL: Final = re.compile(r"[$`]|^\w+=")  # what only a shell works out
+_NAMED_PORT: Final = "8765"
+_LISTENS: Final = re.compile(r"Serving at https?://[\w.]+:(\d+),")
+_PATIENCE: Final = 120.0
 
 
 class BlockFailed(AssertionError):
@@ -48,6 +56,8 @@ class PageRun:
         self.folder = folder
         self.printed = ""
         self._patch = patch
+        self._port = _NAMED_PORT
+        self._servers = ExitStack()
         self._names: dict[str, object] = {"__name__": "__main__"}
         if _SAMPLE_WORKSPACE in page.read_text(encoding="utf-8"):
             fill(folder, "sample workspace", _make_sample_workspace, workspace="office")
@@ -56,7 +66,11 @@ class PageRun:
         """Raises BlockFailed, or whatever a Python block raises."""
         if block.fate in {Fate.SHOWN, Fate.NOT_RUN}:
             return
+        if self._port != _NAMED_PORT:
+            block = replace(block, text=re.sub(rf"\b{_NAMED_PORT}\b", self._port, block.text))
         match block.language:
+            case "sh" if block.said == "served":
+                self._serve(block)
             case "sh":
                 self._shell(block, split_commands(block.text))
             case "console":
@@ -68,6 +82,25 @@ class PageRun:
                 _CHECKS[block.language](block)
                 if named := re.match(r"# ([\w-]+\.yaml)\n", block.text):
                     (self.folder / named[1]).write_text(block.text, encoding="utf-8")
+
+    def close(self) -> None:
+        """End what the page has started."""
+        self._servers.close()
+
+    def _serve(self, block: Block) -> None:
+        """Start the one command of a block, and go on once it listens. What it says on the way is `printed`."""
+        (command,) = split_commands(block.text)
+        words = [sys.executable, "-m", *_words(command), "--port", "0"]
+        with (self.folder / "served.out").open("w") as said, (self.folder / "served.err").open("w") as told:
+            server = subprocess.Popen(words, cwd=self.folder, stdout=said, stderr=told)
+        self._servers.callback(_end, server)
+        until = time.monotonic() + _PATIENCE
+        while not (found := _LISTENS.search((self.folder / "served.err").read_text(encoding="utf-8"))):
+            if server.poll() is not None or time.monotonic() > until:
+                raise BlockFailed(f"{block.place}: nothing is served\n{(self.folder / 'served.err').read_text()}")
+            time.sleep(0.05)
+        self.printed += (self.folder / "served.out").read_text(encoding="utf-8")
+        self._port = found[1]
 
     def _shell(self, block: Block, commands: Iterator[str]) -> None:
         refused = block.said == "refused"
@@ -81,8 +114,15 @@ class PageRun:
         """A plain call of Discreet in this process; everything else in a shell."""
         words = _words(command)
         if words[0] == "export":
-            for word in words[1:]:
-                self._patch.setenv(*word.split("=", 1))
+            for name, value in (word.split("=", 1) for word in words[1:]):
+                code, out, err = (
+                    self._in_bash(f'found="{value}"\nprintf %s "$found"')
+                    if _OWN_SHELL.search(value)
+                    else (0, value, "")
+                )
+                if code != 0:
+                    return code, out, err
+                self._patch.setenv(name, out)
             return 0, "", ""
         target = words.pop() if len(words) > 2 and words[-2] == ">" else None
         if target:
@@ -104,6 +144,15 @@ class PageRun:
             text=True,
         )
         return done.returncode, done.stdout, done.stderr
+
+
+def _end(server: subprocess.Popen[bytes]) -> None:
+    server.terminate()
+    try:
+        server.wait(30)
+    except subprocess.TimeoutExpired:
+        server.kill()
+        server.wait()
 
 
 def split_commands(script: str) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from decimal import Decimal
 from pathlib import Path
 from typing import Final
@@ -48,11 +49,11 @@ def test_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def follow(page: Path, folder: Path, patch: pytest.MonkeyPatch) -> None:
-    run = PageRun(page, folder, patch)
-    for block in run.blocks:
-        run.do(block)
-    if page.name in AFTERWARDS:
-        AFTERWARDS[page.name](run)
+    with closing(PageRun(page, folder, patch)) as run:
+        for block in run.blocks:
+            run.do(block)
+        if page.name in AFTERWARDS:
+            AFTERWARDS[page.name](run)
 
 
 def _the_textbook_is_right(run: PageRun) -> None:
@@ -97,6 +98,8 @@ AFTERWARDS: Final[Mapping[str, Callable[[PageRun], None]]] = {
         ("```text\n$ discreet show\n```", "holds a command"),
         ("<!-- not run: -->\n```sh\nfalse\n```", "is not said of a sh block"),
         ("<!-- refused -->\n```yaml\na: 1\n```", "is not said of a yaml block"),
+        ("<!-- served -->\n```sh\ndiscreet serve -w nowhere\n```", "nothing is served"),
+        ('```sh\nexport WORD="$(cat nowhere)"\n```', "p.md:2: exit code 1"),
         ("A\n\n    discreet show", "p.md:3: an indented block"),
         ("```sh\ndiscreet show", "does not end"),
     ],
