@@ -46,6 +46,9 @@ _MASKS: Final = {
     "<date>": r"\b20\d\d-\d\d-\d\d\b",
     "<head>": r"(?<=head      )[0-9a-f]{64}\b|(?<=tête {11})[0-9a-f]{64}\b|(?<=\"head\": \")[0-9a-f]{64}\b",
     "<agreement>": r"(?<=\"agreement\": \")[0-9a-f]{64}\b",
+    "<secret>": r"\b[0-9a-f]{16}\.[A-Za-z0-9_-]{43}(?![A-Za-z0-9_-])",
+    "<token-id>": r"(?<=[Tt]oken )[0-9a-f]{16}\b|(?<=[Jj]eton )[0-9a-f]{16}\b|(?m:^)[0-9a-f]{16}(?=   )"
+    r"|(?<=\"id\": \")[0-9a-f]{16}\b",
     "<address>": r"\b0x[0-9a-f]{8,}\b",
 }
 

@@ -14,6 +14,7 @@ from tests.golden.outputs.linked_office import BANDS, HISTOGRAM, RATE, keep_answ
 from tests.golden.outputs.linked_steps import agree, ask_and_draw, make_offices
 from tests.golden.outputs.linked_study import lose_accounts, open_study
 from tests.golden.outputs.objects import OBJECTS
+from tests.golden.outputs.people_scenes import PEOPLE_SCENES
 from tests.golden.outputs.recording import Scene
 from tests.golden.outputs.refusals import REFUSALS
 from tests.golden.outputs.stand_in import shelve_model
@@ -79,6 +80,7 @@ ASK: Final = "linked ask --office researcher --out new.env"
 STUDY: Final[Mapping[str, Any]] = {"prepare": open_study, "empty": True}
 
 SCENES: Final[Mapping[str, Sequence[Scene]]] = {
+    **PEOPLE_SCENES,
     "query": [
         Scene("query-grouped", ways(ASKED)),
         Scene("query-means", ways(f'query -w w "{MEANS}" --epsilon 3')),
@@ -604,6 +606,8 @@ FIRST_DAYS: Final = (
 
 LEFT_OUT: Final[Mapping[str, str]] = {
     "gan train": "needs torch; tests/cli/test_gan.py runs it",
+    "serve": "runs until it is ended; tests/cli/test_serve.py runs it",
+    "work": "runs until it is ended; tests/cli/test_serve.py runs it",
     "linked serve": "runs until it is ended; tests/cli/test_linked_network.py runs it",
     "linked send": "needs an office that listens; tests/cli/test_linked_network.py runs it",
     "reproduce report": "runs for minutes; replications/tests/test_reproduce_report.py runs it",
