@@ -8,7 +8,8 @@ PORT=${PORT:-8765}
 export DISCREET_KEYS="serve/keys" DISCREET_ANALYST="carl" DISCREET_WORKSPACE="serve/office"
 
 if [ ! -d serve/office ]; then
-  rm -rf serve && mkdir -m 700 serve serve/tokens
+  umask 077  # keys and tokens lie here
+  rm -rf serve && mkdir serve serve/tokens
   trap 'rm -rf serve' ERR
   discreet init serve/office > serve/setup.log
   {
@@ -20,7 +21,6 @@ if [ ! -d serve/office ]; then
     done
     discreet grant add ada survey
   } >> serve/setup.log 2>&1 </dev/null
-  chmod 600 serve/tokens/*
   trap - ERR
 fi
 
@@ -39,9 +39,11 @@ In another terminal, in this folder:
   discreet budget --token-file serve/tokens/ada
   curl -H "Authorization: Bearer \$(cat serve/tokens/otto)" \$DISCREET_SERVER/v1/ledger/events
 
-To sign in with a browser, make a link and open it: DISCREET_KEYS=serve/keys discreet person link carl -w serve/office \\
-  --at http://127.0.0.1:$PORT
-docs/service.md tells the rest. Ctrl-C ends the server.
+To sign in with a browser, make a link and open it:
+
+  DISCREET_KEYS=serve/keys DISCREET_ANALYST=carl discreet person link ada -w serve/office --at http://127.0.0.1:$PORT
+
+docs/service.md tells the rest. Ctrl-C ends the server; \`rm -r serve\` in this folder begins anew.
 
 END
 exec discreet serve --port "$PORT"

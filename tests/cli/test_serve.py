@@ -26,7 +26,12 @@ FIRST = "This link signs in once"
 def started(folder: Path, words: list[str], until: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """A process, and what it said beside its results until it was ready."""
     with subprocess.Popen(
-        words, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=heed_interrupts  # noqa: PLW1509
+        words,
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=heed_interrupts,  # noqa: PLW1509
     ) as process:
         try:
             assert process.stderr is not None

@@ -8,6 +8,7 @@
 | `sql` | plans each statement over the samples' cards |
 | `yaml` | reads it as a card, workload, manifest, study or agreement; a part of a card, within the sample survey's |
 | `json`, `csv` | parses it |
+| `r` | runs it, where R is: tests/e2e/test_r_recipe.py, which has the server it speaks to |
 | `text` | nothing: a formula, a layout, output by itself |
 
 A `yaml` block whose first line is `# NAME.yaml` is also saved as that file, for the commands after it. A page that
@@ -46,6 +47,7 @@ class Fate(StrEnum):
     RUN = "run"
     PLANNED = "planned"
     CHECKED = "checked"
+    ELSEWHERE = "elsewhere"
     SHOWN = "shown"
     NOT_RUN = "not run"
 
@@ -58,6 +60,7 @@ _FATES: Final = {
     "yaml": Fate.CHECKED,
     "json": Fate.CHECKED,
     "csv": Fate.CHECKED,
+    "r": Fate.ELSEWHERE,
     "text": Fate.SHOWN,
 }
 _SAID: Final = {"refused": ("sh", "console"), "served": ("sh",), "part of a card": ("yaml",)}
@@ -118,11 +121,11 @@ def read_blocks(page: Path) -> Iterator[Block]:
 
 def list_pages() -> str:
     """Each page that has blocks, with how many have which fate."""
-    rows = [f"{'page':<38}" + "".join(f"{fate:>9}" for fate in Fate)]
+    rows = [f"{'page':<38}" + "".join(f"{fate:>10}" for fate in Fate)]
     for page in PAGES:
         counted = Counter(block.fate for block in read_blocks(page))
         if counted:
-            rows.append(f"{page.relative_to(ROOT)!s:<38}" + "".join(f"{counted[fate] or '':>9}" for fate in Fate))
+            rows.append(f"{page.relative_to(ROOT)!s:<38}" + "".join(f"{counted[fate] or '':>10}" for fate in Fate))
     return "\n".join(rows)
 
 

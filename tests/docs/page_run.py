@@ -64,7 +64,7 @@ class PageRun:
 
     def do(self, block: Block) -> None:
         """Raises BlockFailed, or whatever a Python block raises."""
-        if block.fate in {Fate.SHOWN, Fate.NOT_RUN}:
+        if block.fate in {Fate.ELSEWHERE, Fate.SHOWN, Fate.NOT_RUN}:
             return
         if self._port != _NAMED_PORT:
             block = replace(block, text=re.sub(rf"\b{_NAMED_PORT}\b", self._port, block.text))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from decimal import Decimal
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+from openpyxl import load_workbook
 
 import discreet
 from tests.docs.blocks import PAGES, Fate, list_pages, read_blocks
@@ -27,9 +29,14 @@ def test_every_block_is_run_or_marked() -> None:
     print(list_pages())
 
 
+def test_r_stands_where_it_is_run() -> None:
+    found = [block.page.name for page in PAGES for block in read_blocks(page) if block.fate is Fate.ELSEWHERE]
+    assert found == ["service.md"], "tests/e2e/test_r_recipe.py runs one block"
+
+
 def _is_tried(page: Path) -> bool:
     try:
-        return any(block.fate not in {Fate.SHOWN, Fate.NOT_RUN} for block in read_blocks(page))
+        return any(block.fate not in {Fate.ELSEWHERE, Fate.SHOWN, Fate.NOT_RUN} for block in read_blocks(page))
     except ValueError:  # the test above says which block is at fault
         return True
 
@@ -72,10 +79,21 @@ def _every_report_is_read(run: PageRun) -> None:
     assert "accepted           113290" in run.printed
 
 
+def _the_recipes_leave_tables(run: PageRun) -> None:
+    by_sex, medians = (
+        list(csv.DictReader(file.read_text(encoding="utf-8").splitlines()))
+        for file in sorted(run.folder.glob("answer-*.csv"))
+    )
+    assert [row["sex_label"] for row in by_sex] == ["Male", "Female"]
+    assert len(medians) == 97 * 16 * 2
+    assert load_workbook(run.folder / "people.xlsx").sheetnames == ["Table", "Figures", "Notes"]
+
+
 AFTERWARDS: Final[Mapping[str, Callable[[PageRun], None]]] = {
     "tutorial-ce.md": _the_textbook_is_right,
     "python.md": _files_are_left,
     "local.md": _every_report_is_read,
+    "service.md": _the_recipes_leave_tables,
 }
 
 

@@ -52,8 +52,12 @@ def word_query(
 def word_table(words: Mapping[str, Any], *, fresh: bool) -> dict[str, object]:
     """The body of a table whose words these are: what is not asked for is left out, and numbers are text."""
     known = {name: value for name, value in words.items() if name != "kind" and value is not None}
+    if "epsilon" not in known:
+        raise ParameterInvalid(parameter="epsilon", rule=say("must say what the table may cost"), given=say("nothing"))
     known["epsilon"] = text(exact(known["epsilon"], parameter="epsilon"))
-    known["by"] = _word_names(known["by"])
+    known["by"] = _word_names(words["by"])
+    if not known["by"]:
+        raise ParameterInvalid(parameter="by", rule=say("must name at least one column"), given=say("none"))
     if "level" in known:
         known["level"] = _word_level(known["level"])
     if "suppress_above" in known:
@@ -77,7 +81,13 @@ def word_workload(workload: AnyPath, *, epsilon: ExactLike | None) -> dict[str, 
             data = stream.read(4 * _LONGEST_WORKLOAD + 1)
     except OSError as error:
         raise PathInvalid(
-            say("'{path}' cannot be read: {reason}.", path=path, reason=tell_reason(error)), path=str(path)
+            say(
+                "{sort} '{name}' cannot be read: {reason}.",
+                sort=Phrase("workload"),
+                name=path.name,
+                reason=tell_reason(error),
+            ),
+            path=str(path),
         ) from None
     try:
         written = data.decode("utf-8-sig")

@@ -65,7 +65,7 @@ class RemoteExplanation(Listed):
         return [
             {
                 "measure": take(measure, "measure", str),
-                "margin": ", ".join(take_texts(part, "keeps")) or "total",
+                "margin": " × ".join(take_texts(part, "keeps")) or "total",
                 "least_half_width": _width(part, "least"),
                 "largest_half_width": _width(part, "largest"),
             }

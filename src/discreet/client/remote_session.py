@@ -321,6 +321,8 @@ class RemoteSession:
     def history(self, *, analyst: str | None = None, limit: int | None = None) -> list[RemoteQuestion]:
         """One's own questions, the newest first; a server lists at most a thousand."""
         self._require_self(analyst)
+        if limit is not None and limit < 1:
+            raise ParameterInvalid(parameter="limit", rule=say("must be 1 or more"), given=str(limit))
         most = _MOST_LISTED if limit is None else min(limit, _MOST_LISTED)
         return self._desk.find(
             Call("GET", ("history",), query={"limit": str(most)}),

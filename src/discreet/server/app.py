@@ -210,7 +210,8 @@ async def _malformed(request: Request, error: Exception) -> Response:
 def _tell_malformed(error: RequestValidationError) -> list[str]:
     said = []
     for fault in error.errors()[:10]:
-        place = ".".join(str(part) for part in fault["loc"][1:] if isinstance(part, str))
+        named = fault["loc"][1:2]  # what stands deeper are keys that came, and words of a library's
+        place = named[0] if named and isinstance(named[0], str) else say("the body")
         match fault["type"]:
             case "missing":
                 said.append(say("'{place}' is missing.", place=place))
@@ -219,8 +220,7 @@ def _tell_malformed(error: RequestValidationError) -> list[str]:
             case "json_invalid":
                 said.append(say("the body is not JSON."))
             case _:
-                where = place or say("the body")
-                said.append(say("'{place}' is not what GET /v1/openapi.json describes.", place=where))
+                said.append(say("'{place}' is not what GET /v1/openapi.json describes.", place=place))
     return list(dict.fromkeys(said))
 
 

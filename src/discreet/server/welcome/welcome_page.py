@@ -129,6 +129,10 @@ def _words() -> dict[str, str]:
     """What the script says, and the names of roles."""
     return {
         "out": say("Signed out."),
+        "refused": say(
+            "That did not sign you in. A link works once, within a day; a name and a password must both be right. A "
+            "custodian can make you a new link."
+        ),
         "password": say("The password is set. Wherever else you were signed in, you no longer are."),
         "lost": say("The server gave no answer. Try again."),
         "analyst": say("analyst"),

@@ -24,6 +24,10 @@ async function ask(method, path, body) {
     say(words("words-lost"));
     return null;
   }
+  if (response.status === 401) {  // the link, the password or the session does not hold, and will not again
+    leave(path === "session" ? words("words-refused") : told.message);
+    return null;
+  }
   if (!response.ok) {
     say(told.message ?? words("words-lost"));
     return null;
@@ -43,9 +47,11 @@ function enter(person) {
 }
 
 function leave(told) {
+  link = "";
   find("token").textContent = "";
   show("made", false);
   show("inside", false);
+  show("by-link", false);
   show("by-password", true);
   say(told);
 }
