@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from discreet.samples.people import draw_people
 from discreet.samples.published_figures import load_figures
+from discreet.samples.sample_people import draw_people
 
 _LARGE_CELL = 20_000
 _WRITE = """

@@ -1,4 +1,4 @@
-"""Programs of Debian that a few tests need: installed by the first of them, where whoever runs the tests may do that."""
+"""Programs of Debian that a few tests need: installed by the first of them, where whoever runs it may do that."""
 
 from __future__ import annotations
 

@@ -14,13 +14,13 @@ from importlib import import_module
 from typing import Any
 
 from discreet.server.asking import perform_job
-from discreet.server.office import Office, OfficeSettings
+from discreet.server.office import OfficeSettings, ServedOffice
 from discreet.work import Worker
 from tests.crash.linked_worker import SLOW, plant
 
 
 def work(task: dict[str, Any]) -> None:
-    office = Office.open(OfficeSettings(workspace=task["workspace"]))
+    office = ServedOffice.open(OfficeSettings(workspace=task["workspace"]))
     worker = Worker(
         office.jobs,
         lambda job, before_charge: perform_job(office, job, before_charge),

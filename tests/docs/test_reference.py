@@ -97,8 +97,11 @@ def _member(group: str, name: str | None, words: set[tuple[str, ...]]) -> bool:
 
 
 def test_pages_name_only_options_that_exist() -> None:
-    options = {"--help"} | {
-        option for command in COMMANDS.values() for parameter in command.params for option in parameter.opts
+    options = {"--help", "--fail-with-body"} | {
+        option
+        for command in COMMANDS.values()
+        for parameter in command.params
+        for option in (*parameter.opts, *parameter.secondary_opts)
     }
     for page in [ROOT / "README.md", *DOCS.glob("*.md"), *DOCS.glob("guides/*.md"), *DOCS.glob("proofs/*.md")]:
         for code in re.findall(r"(?<!`)`[^`\n]+`(?!`)", page.read_text(encoding="utf-8")):

@@ -24,7 +24,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from discreet.server.app import describe_api
+from discreet.server.assembly import describe_api
 from tests.e2e.attacked import Office, attacked
 from tests.unit.server.serving import COUNT
 

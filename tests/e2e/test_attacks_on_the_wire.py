@@ -15,7 +15,7 @@ from typing import Any, Final
 import pytest
 
 from benchmarks.served_house import held_memory
-from discreet.server.app import describe_api
+from discreet.server.assembly import describe_api
 from tests.e2e.attacked import JSON, Office, attacked
 from tests.unit.server.listening import Answer, read_all, until
 from tests.unit.server.serving import COUNT

@@ -59,7 +59,7 @@ def _examples(epilog: str) -> str:
 
 
 def _parameter(parameter: Any) -> str:
-    name = ", ".join(f"`{option}`" for option in parameter.opts)
+    name = ", ".join(f"`{option}`" for option in (*parameter.opts, *parameter.secondary_opts))
     if parameter.param_type_name == "argument":
         name = f"`{parameter.metavar or parameter.name.upper()}`"
     meaning = str(getattr(parameter, "help", "") or "")
@@ -80,6 +80,8 @@ ENVIRONMENT = {
     "DISCREET_WORKSPACE": "The workspace folder when -w is not given.",
     "DISCREET_ANALYST": "Who asks, when --analyst is not given.",
     "DISCREET_LANG": "Language of labels, en or fr.",
+    "DISCREET_SERVER": "The server that is asked in place of a workspace when --server is not given.",
+    "DISCREET_TOKEN": "The token for that server when --token-file is not given.",
     "DISCREET_OFFICE": "This office's folder for linked counts when --office is not given.",
     "DISCREET_KEYS": "Folder for ledger keys and anchors of new workspaces.",
     "DISCREET_ROOTS": "Folders from which files may be added, separated as in PATH. Unset: anywhere.",

@@ -19,7 +19,7 @@ from discreet.samples.destination import check_seed, claim
 if TYPE_CHECKING:
     import numpy as np
 
-    from discreet.samples.people import Columns
+    from discreet.samples.sample_people import Columns
 
     Whole = np.ndarray[tuple[int], np.dtype[np.int64]]
 

@@ -14,7 +14,7 @@ from discreet.samples.destination import check_request, claim
 from discreet.sources import arrow_of
 
 if TYPE_CHECKING:
-    from discreet.samples.people import Columns
+    from discreet.samples.sample_people import Columns
 
 __all__ = ["FULL", "write_survey"]
 
@@ -30,8 +30,8 @@ def write_survey(directory: AnyPath, *, rows: int = FULL, seed: int = 1, overwri
     check_request(rows=rows, seed=seed)
     parquet, card = claim(directory, ("survey.parquet", "survey.yaml"), overwrite=overwrite)
 
-    from discreet.samples.people import draw_people
     from discreet.samples.sample_cards import survey_card
+    from discreet.samples.sample_people import draw_people
 
     with staged_file(parquet, durable=False) as path:
         _write_columns(draw_people(rows=rows, seed=seed), path)

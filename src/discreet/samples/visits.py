@@ -18,7 +18,7 @@ from discreet.samples.survey import FULL
 if TYPE_CHECKING:
     import numpy as np
 
-    from discreet.samples.people import Columns
+    from discreet.samples.sample_people import Columns
 
 __all__ = ["write_visits"]
 
@@ -66,7 +66,7 @@ def _draw_visits(*, people: int, seed: int) -> Iterator[Columns]:
     """The visits in batches of people, so that ten million people need no more memory than their survey."""
     import numpy as np
 
-    from discreet.samples.people import draw_people
+    from discreet.samples.sample_people import draw_people
     from discreet.samples.tendencies import VISITS_BY_AGE
 
     survey = draw_people(rows=people, seed=seed)

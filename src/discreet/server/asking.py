@@ -21,7 +21,7 @@ from discreet.people import Role
 from discreet.present import file_parts
 from discreet.results import Release, write_release
 from discreet.server.callers import Caller
-from discreet.server.office import Office
+from discreet.server.office import ServedOffice
 from discreet.server.problems import problem_of
 from discreet.server.server_log import tell_log
 from discreet.server.spending_questions import QuestionKind, SpendingQuestion
@@ -71,7 +71,7 @@ def _respond(release: Release, stored: PastQuestion, *, as_release: bool) -> Res
     return Response(content, media_type=media, headers={"location": f"/v1/answers/{stored.ordinal}"})
 
 
-def tell_job(office: Office, job: Job) -> dict[str, object]:
+def tell_job(office: ServedOffice, job: Job) -> dict[str, object]:
     """A job as its owner sees it: where it has an answer, the number under which that can be had."""
     face = job.face(datetime.now(UTC))
     number = face.pop("charge")
@@ -79,7 +79,7 @@ def tell_job(office: Office, job: Job) -> dict[str, object]:
     return {**face, "answer": None if found is None else found.ordinal}
 
 
-def perform_job(office: Office, job: Job, before_charge: Callable[[], bool]) -> JobOutcome:
+def perform_job(office: ServedOffice, job: Job, before_charge: Callable[[], bool]) -> JobOutcome:
     """Do what a job asks, in the name and with the grants that its owner has now."""
     with speaking(job.language):
         try:
@@ -100,7 +100,7 @@ def perform_job(office: Office, job: Job, before_charge: Callable[[], bool]) -> 
             return JobOutcome(charge=None, problem=problem_of(error, tell=tell_log).document)
 
 
-def _accepted(office: Office, job: Job) -> Response:
+def _accepted(office: ServedOffice, job: Job) -> Response:
     headers = {"location": f"/v1/jobs/{job.id}", "retry-after": str(_POLL_SECONDS)}
     return JSONResponse({"job": tell_job(office, job)}, status_code=202, headers=headers)
 

@@ -10,7 +10,7 @@ from fastapi import Depends, Request
 from discreet.catalogue import say
 from discreet.errors import NotAllowed, NotSignedIn
 from discreet.people import Bucket, Person, RequestFacts, Role, network_of
-from discreet.server.office import Office
+from discreet.server.office import ServedOffice
 from discreet.session import Session
 
 __all__ = [
@@ -34,7 +34,7 @@ class Caller:
     """A person who is signed in."""
 
     person: Person
-    office: Office
+    office: ServedOffice
 
     @property
     def name(self) -> str:
@@ -61,8 +61,8 @@ class Caller:
         return self.office.session.acting_for(self.name, datasets=self.person.datasets)
 
 
-def office_of(request: Request) -> Office:
-    office: Office = request.app.state.office
+def office_of(request: Request) -> ServedOffice:
+    office: ServedOffice = request.app.state.office
     return office
 
 

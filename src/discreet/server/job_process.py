@@ -11,13 +11,13 @@ from collections.abc import Callable
 from types import FrameType
 
 from discreet.server.asking import perform_job
-from discreet.server.office import Office, OfficeSettings
+from discreet.server.office import OfficeSettings, ServedOffice
 from discreet.work import Worker
 
 __all__ = ["do_jobs", "start_jobs"]
 
 
-def start_jobs(office: Office, stop: threading.Event) -> threading.Thread:
+def start_jobs(office: ServedOffice, stop: threading.Event) -> threading.Thread:
     """A thread that does jobs until `stop` is set."""
     thread = threading.Thread(target=_worker(office).run, args=(stop,), name="jobs", daemon=True)
     thread.start()
@@ -32,7 +32,7 @@ def do_jobs(settings: OfficeSettings, *, announce: Callable[[], None]) -> None:
         stop.set()
 
     before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGINT)}
-    office = Office.open(settings)
+    office = ServedOffice.open(settings)
     try:
         office.warm()
         announce()
@@ -43,7 +43,7 @@ def do_jobs(settings: OfficeSettings, *, announce: Callable[[], None]) -> None:
             signal.signal(number, handler)
 
 
-def _worker(office: Office) -> Worker:
+def _worker(office: ServedOffice) -> Worker:
     # A process that gets the number of one that was killed is another worker.
     name = f"{socket.gethostname()[:40]}-{os.getpid()}-{secrets.token_hex(4)}"
     return Worker(

@@ -14,7 +14,7 @@ from discreet.session import open as open_session
 from discreet.stores import open_store
 from discreet.work import JOB_TABLES, JobStore, next_slot
 
-__all__ = ["Office", "OfficeSettings"]
+__all__ = ["OfficeSettings", "ServedOffice"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class OfficeSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class Office:
+class ServedOffice:
     """One worker's hold on the workspace. Threads share it."""
 
     settings: OfficeSettings
@@ -58,7 +58,7 @@ class Office:
     jobs: JobStore
 
     @classmethod
-    def open(cls, settings: OfficeSettings) -> Office:
+    def open(cls, settings: OfficeSettings) -> ServedOffice:
         session = open_session(settings.workspace)
         people = People(session.workspace, session.ledger)
         people.catch_up()

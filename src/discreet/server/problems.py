@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from discreet import errors
-from discreet.catalogue import Phrase, say
+from discreet.catalogue import Phrase
 from discreet.errors import DiscreetError
 
 __all__ = ["MEDIA_TYPE", "Problem", "problem_of", "refusal", "refuse", "status_of"]
@@ -110,7 +110,7 @@ def refusal(status: int, code: str = "RequestInvalid") -> Problem:
     """What is refused before anybody knows what it is about; `code` is the word that machines know it by."""
     said = _REFUSED.get(status, _REFUSED[400])
     error = "RequestInvalid" if status < 500 else "DiscreetError"
-    return Problem(status, {"error": error, "message": say(said.template), "fields": {"code": code}, "charged": False})
+    return Problem(status, {"error": error, "message": str(said), "fields": {"code": code}, "charged": False})
 
 
 def refuse(status: int, code: str) -> bytes:

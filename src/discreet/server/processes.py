@@ -24,8 +24,8 @@ from discreet.errors import ExtraMissing, ParameterInvalid, Refused
 from discreet.server.server_log import tell_log
 
 try:
-    from discreet.server.web_server import TlsFiles
-    from discreet.server.worker import FAILED, READY, ServingOrder, serve_here
+    from discreet.server.serving_process import FAILED, READY, ServingOrder, serve_here
+    from discreet.server.connections.web_server import TlsFiles
 except ModuleNotFoundError:
     raise ExtraMissing(needed_for=Phrase("Serving an office"), extra="server") from None
 
@@ -81,7 +81,7 @@ class _Worker:
         with theirs:
             numbers = (theirs.fileno(), listener.fileno())
             # -P: what happens to lie in the current folder is not imported.
-            command = [sys.executable, "-P", "-m", "discreet.server.worker", *map(str, numbers)]
+            command = [sys.executable, "-P", "-m", "discreet.server.serving_process", *map(str, numbers)]
             process = subprocess.Popen(command, pass_fds=numbers, stdin=subprocess.DEVNULL)  # noqa: S603
         with suppress(OSError):  # a process that is gone already is met when it is looked at
             ours.sendall(order.write())

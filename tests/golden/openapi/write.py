@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Final
 
-from discreet.server.app import describe_api
+from discreet.server.assembly import describe_api
 
 __all__ = ["GOLDEN", "describe"]
 

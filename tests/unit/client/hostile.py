@@ -29,6 +29,13 @@ class Hostile:
 
     url: str
     heard: list[bytes] = field(default_factory=list)
+    wires: list[socket.socket] = field(default_factory=list)
+
+    def let_go(self, listener: socket.socket) -> None:
+        """Nobody is waited for: a client that keeps its connection may have nothing more to say."""
+        for one in (listener, *self.wires):
+            with suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)
 
 
 @contextmanager
@@ -37,35 +44,46 @@ def hostile(*steps: Step, tls: ssl.SSLContext | None = None) -> Iterator[Hostile
     scheme = "http" if tls is None else "https"
     with socket.create_server(("127.0.0.1", 0)) as listener:
         found = Hostile(f"{scheme}://127.0.0.1:{listener.getsockname()[1]}")
-        thread = Thread(target=_serve, args=(listener, list(steps), found.heard, tls), daemon=True)
+        thread = Thread(target=_serve, args=(listener, list(steps), found, tls), daemon=True)
         thread.start()
         try:
             yield found
         finally:
-            with suppress(OSError):
-                listener.shutdown(socket.SHUT_RDWR)
+            found.let_go(listener)
             thread.join(10)
+            assert not thread.is_alive()
 
 
-def _serve(listener: socket.socket, steps: list[Step], heard: list[bytes], tls: ssl.SSLContext | None) -> None:
+def _serve(listener: socket.socket, steps: list[Step], found: Hostile, tls: ssl.SSLContext | None) -> None:
+    threads = []
     while True:
         try:
             connection, _ = listener.accept()
         except OSError:
-            return
-        with connection, suppress(OSError):
-            connection.settimeout(10)
-            wire = connection if tls is None else tls.wrap_socket(connection, server_side=True)
-            with wire:
-                while (request := _hear(wire)) is not None:
-                    heard.append(request)
-                    step = steps.pop(0) if len(steps) > 1 else steps[0]
-                    if callable(step):
-                        step(wire)
-                        break
-                    wire.sendall(step)
-                    if b"connection: close" in step.lower():
-                        break
+            break
+        found.wires.append(connection)
+        threads.append(Thread(target=_listen, args=(connection, steps, found, tls), daemon=True))
+        threads[-1].start()
+    for thread in threads:
+        thread.join(10)
+
+
+def _listen(connection: socket.socket, steps: list[Step], found: Hostile, tls: ssl.SSLContext | None) -> None:
+    """One connection, for as long as its client keeps it."""
+    with connection, suppress(OSError):
+        connection.settimeout(10)
+        wire = connection if tls is None else tls.wrap_socket(connection, server_side=True)
+        found.wires.append(wire)
+        with wire:
+            while (request := _hear(wire)) is not None:
+                found.heard.append(request)
+                step = steps.pop(0) if len(steps) > 1 else steps[0]
+                if callable(step):
+                    step(wire)
+                    break
+                wire.sendall(step)
+                if b"connection: close" in step.lower():
+                    break
 
 
 def _hear(wire: socket.socket) -> bytes | None:
@@ -91,7 +109,7 @@ def _hear(wire: socket.socket) -> bytes | None:
 
 def answer(status: int, body: bytes, media: str = "application/json", **headers: str) -> bytes:
     """A whole response, with its length unless another is named."""
-    named = {"Content-Type": media, "Content-Length": str(len(body)), **headers}
+    named = {"Content_Type": media, "Content_Length": str(len(body)), **headers}
     lines = "".join(f"{name.replace('_', '-')}: {value}\r\n" for name, value in named.items() if value)
     return f"HTTP/1.1 {status} X\r\n{lines}\r\n".encode() + body
 

@@ -231,6 +231,7 @@ def test_nothing_that_costs_nothing_differs_at_one_moment(office: Office) -> Non
 
 
 def test_a_budget_is_read_by_the_same_names(office: Office) -> None:
+    office.here().query(COUNT, epsilon="0.1")
     here, there = (one.budget("patients") for one in sides(office))
     for name in ("terms", "population", "charges", "bounds_everything", "rows"):
         assert getattr(here, name) == getattr(there, name), name

@@ -37,7 +37,7 @@ HOUSE = Path(discreet.__file__).parent
 # The command line's door serves the commands of wings, whose paths typer has read.
 DOORS = ["discreet", *(f"discreet.{path.parent.name}" for path in HOUSE.glob("*/__init__.py") if path.parent != HOUSE)]
 # Records that callers read and functions make. `LedgerConfig` takes text as well, as a test below shows.
-READ = {"DataSource", "Dataset", "LedgerConfig", "Office", "Study", "Workspace"}
+READ = {"DataSource", "Dataset", "LedgerConfig", "Office", "Study", "Workspace", "WorkspaceView"}
 PATHS = re.compile(r"\b(Path|PathLike|AnyPath)\b")
 MAY_BE_NONE = ["WorkspaceSettings", "check_output", "discreet.open", "find_workspace"]
 NOT_A_PATH = [None, 5, b"bytes", "", "a\0b", ["list"]]

@@ -139,7 +139,7 @@ def test_a_number_beyond_floats_is_refused() -> None:
 
 def test_parts_have_no_parts() -> None:
     part = make_full()
-    whole = dataclasses.replace(part, statistics=(), headings=(), parts={"one": part})
+    whole = dataclasses.replace(part, parts={"one": part})
     assert read_release(write_release(whole)).rows == whole.rows
     message = {**encode_release(whole), "parts": {"one": encode_release(whole)}}
     with pytest.raises(Refused, match=REFUSAL):

@@ -16,9 +16,9 @@ from discreet.cards.card import Card, ColumnKind
 from discreet.cards.card_reader import read_card_file
 from discreet.errors import PathInvalid, UsageError
 from discreet.samples import write_survey, write_visits
-from discreet.samples.people import draw_people
 from discreet.samples.published_figures import load_figures
 from discreet.samples.sample_cards import CAPS
+from discreet.samples.sample_people import draw_people
 
 pytestmark = pytest.mark.slow
 

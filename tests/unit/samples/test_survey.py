@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from discreet.samples.people import Columns, draw_people
 from discreet.samples.published_figures import load_figures
+from discreet.samples.sample_people import Columns, draw_people
 
 pytestmark = pytest.mark.slow
 

@@ -17,7 +17,7 @@ import httpx
 
 from discreet.people import People, Role
 from discreet.server import GuardedProtocol, OfficeProtocol, WebServer
-from discreet.server.app import make_app
+from discreet.server.assembly import make_app
 from discreet.server.office import OfficeSettings
 from discreet.session import Session
 from discreet.session import open as open_session

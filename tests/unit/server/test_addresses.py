@@ -9,7 +9,7 @@ import pytest
 
 from discreet.errors import ParameterInvalid
 from discreet.server import Guard, OfficeProtocol, TrustedProxies, read_proxies
-from discreet.server.refusals import RequestRefused
+from discreet.server.connections.refusals import RequestRefused
 from tests.unit.server.listening import Mirror, fetch, listen
 
 PROXIES = read_proxies(["10.0.0.0/8", " 192.168.7.7 ", "fd00::/8"])

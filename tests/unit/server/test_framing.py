@@ -144,7 +144,7 @@ def test_a_head_that_another_reads_otherwise(port: int, said: bytes) -> None:
     [
         *(b"4;name=value\r\nabcd\r\n", b"4;\r\nabcd\r\n", b"4 \r\nabcd\r\n", b" 4\r\nabcd\r\n", b"4\t\r\nabcd\r\n"),
         *(b"4;a\rb\r\nabcd\r\n", b"4\nabcd\r\n", b"0x4\r\nabcd\r\n", b"+4\r\nabcd\r\n", b"-4\r\nabcd\r\n"),
-        *(b"\r\nabcd\r\n"),
+        b"\r\nabcd\r\n",
         *(b"4\r\nabcde\r\n", b"4\r\nabcd\n", b"4\r\nabcd\r\r\n", b"g\r\n", b"00000000000000004\r\nabcd\r\n"),
         *(b"f" * 17 + b"\r\n", b"\xb2\r\nab\r\n", b"4_0\r\n", b"4" * 20_000),
     ],

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.server import Guard, OfficeProtocol
-from discreet.server.json_text import DEEPEST, read_json
-from discreet.server.refusals import RequestRefused
+from discreet.server.connections.json_text import DEEPEST, read_json
+from discreet.server.connections.refusals import RequestRefused
 from tests.unit.server.listening import Mirror, fetch, listen
 
 mirror = Mirror()

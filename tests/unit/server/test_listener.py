@@ -8,7 +8,7 @@ import pytest
 
 from discreet.errors import ParameterInvalid, UsageError
 from discreet.server import open_listener
-from discreet.server.listener import CountedListener
+from discreet.server.connections.listener import CountedListener
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "127.8.9.10"])

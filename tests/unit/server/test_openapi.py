@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from discreet.server.api_examples import EXAMPLES
-from discreet.server.app import PUBLIC, describe_api
+from discreet.server.assembly import PUBLIC, describe_api
 from tests.golden.openapi.write import GOLDEN, describe
 from tests.unit.server.serving import COUNT, Asker
 

@@ -16,7 +16,7 @@ from discreet.errors import (
     RecordsUnavailable,
 )
 from discreet.server.problems import STATUS, problem_of, refusal, status_of
-from discreet.server.refusals import REFUSALS
+from discreet.server.connections.refusals import REFUSALS
 
 CLASSES = [found for _, found in inspect.getmembers(errors, inspect.isclass) if issubclass(found, DiscreetError)]
 

@@ -65,7 +65,7 @@ def _require_nothing_listed(served: Crew) -> None:
             assert SECRET.encode() not in Path(f"/proc/{pid}/{name}").read_bytes()
     for pid in served.workers():
         words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[1:-1]
-        assert words[:3] == [b"-P", b"-m", b"discreet.server.worker"]
+        assert words[:3] == [b"-P", b"-m", b"discreet.server.serving_process"]
         assert all(word.isdigit() for word in words[3:])
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from discreet.server.app import describe_api
+from discreet.server.assembly import describe_api
 from tests.unit.server.serving import COUNT, Asker, problem
 
 PUBLIC = {

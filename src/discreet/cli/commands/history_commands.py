@@ -37,6 +37,7 @@ answers = group(
 def register(app: CommandGroup) -> None:
     app.command(
         "history",
+        short_help="What was asked, when, and what it cost",
         epilog="Example: discreet history -w office --mine --limit 20",
         rich_help_panel=_PANEL,
     )(history)
@@ -53,7 +54,9 @@ def history(
     token_file: TokenFileOption = None,
     output: FormatOption = Format.TABLE,
 ) -> None:
-    """Show what was asked, when, and what it cost, the newest first. Each number gives its answer again, free.
+    """Show what was asked, when, and what it cost.
+
+    The newest comes first. Each number gives its answer again, for nothing.
 
     A server shows your own questions alone.
     """

@@ -11,7 +11,7 @@ from discreet.errors import UsageError
 
 if TYPE_CHECKING:
     from discreet.server.office import OfficeSettings
-    from discreet.server.web_server import TlsFiles
+    from discreet.server.connections.web_server import TlsFiles
 
 __all__ = ["register"]
 
@@ -69,10 +69,10 @@ def serve(
     The first start makes one custodian and prints a link for them, which works once. Other machines reach it with TLS
     or through a proxy only.
     """
-    from discreet.server.addresses import read_proxies
-    from discreet.server.listener import open_listener
     from discreet.server.office import OfficeSettings
     from discreet.server.processes import serve_processes
+    from discreet.server.connections.addresses import read_proxies
+    from discreet.server.connections.listener import open_listener
 
     tls = _tls(tls_cert, tls_key)
     proxies = tuple(behind_proxy or ())
@@ -94,7 +94,7 @@ def serve(
         serve_processes(
             listener,
             workers=workers,
-            make="discreet.server.app:make_app",
+            make="discreet.server.assembly:make_app",
             settings=settings.to_settings(),
             tls=tls,
             announce=lambda: _announce(base, workers, slots=slots),
@@ -115,7 +115,7 @@ def work(slots: SlotsOption = True, workspace: WorkspaceOption = None) -> None:
 
 
 def _tls(certificate: Path | None, key: Path | None) -> "TlsFiles | None":
-    from discreet.server.web_server import TlsFiles
+    from discreet.server.connections.web_server import TlsFiles
 
     if certificate is None and key is None:
         return None
@@ -167,11 +167,11 @@ def _announce(base: str, workers: int, *, slots: bool) -> None:
 
 def _check(settings: "OfficeSettings", tls: "TlsFiles | None") -> None:
     """Everything that a start would do, but for serving."""
-    from discreet.server.office import Office
+    from discreet.server.office import ServedOffice
 
     if tls is not None:
         tls.open()
-    office = Office.open(settings)
+    office = ServedOffice.open(settings)
     try:
         office.warm()
         office.session.verify()

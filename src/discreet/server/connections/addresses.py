@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from discreet.catalogue import say
 from discreet.errors import ParameterInvalid
-from discreet.server.refusals import Headers, RequestRefused
+from discreet.server.connections.refusals import Headers, RequestRefused
 
 __all__ = ["HOST", "TrustedProxies", "read_proxies", "values_of"]
 

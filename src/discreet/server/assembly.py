@@ -17,12 +17,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from discreet import __version__
 from discreet.catalogue import ENGLISH, FRENCH, say, speaking
 from discreet.errors import DiscreetError, RequestInvalid, TooManyRequests
-from discreet.server.addresses import read_proxies
 from discreet.server.api_examples import EXAMPLES, OTHER_MEDIA
 from discreet.server.callers import Somebody
-from discreet.server.guard import Guard, GuardTerms
 from discreet.server.job_process import start_jobs
-from discreet.server.office import Office, OfficeSettings
+from discreet.server.office import OfficeSettings, ServedOffice
 from discreet.server.problems import MEDIA_TYPE, Problem, problem_of, refusal, refuse
 from discreet.server.routes import (
     answer_routes,
@@ -37,6 +35,8 @@ from discreet.server.routes import (
     status_routes,
 )
 from discreet.server.server_log import tell_log
+from discreet.server.connections.addresses import read_proxies
+from discreet.server.connections.guard import Guard, GuardTerms
 
 __all__ = ["PUBLIC", "describe_api", "make_app"]
 
@@ -71,7 +71,7 @@ def make_app(settings: Mapping[str, str]) -> ASGIApp:
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
-        office = await run_in_threadpool(Office.open, chosen)
+        office = await run_in_threadpool(ServedOffice.open, chosen)
         stop = threading.Event()
         try:
             await run_in_threadpool(office.warm)

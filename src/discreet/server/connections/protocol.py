@@ -17,7 +17,7 @@ import h11
 from h11._receivebuffer import ReceiveBuffer
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from discreet.server.refusals import phrase_of, write_refusal
+from discreet.server.connections.refusals import phrase_of, write_refusal
 
 __all__ = ["GuardedProtocol", "OfficeProtocol"]
 

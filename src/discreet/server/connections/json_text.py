@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final, NoReturn
 
-from discreet.server.refusals import RequestRefused
+from discreet.server.connections.refusals import RequestRefused
 
 __all__ = ["DEEPEST", "read_json"]
 

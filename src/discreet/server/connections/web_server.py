@@ -25,8 +25,8 @@ from uvicorn.server import HANDLED_SIGNALS
 from discreet.catalogue import say
 from discreet.errors import PathInvalid
 from discreet.paths import AnyPath, as_path
-from discreet.server.listener import CountedListener
-from discreet.server.protocol import GuardedProtocol
+from discreet.server.connections.listener import CountedListener
+from discreet.server.connections.protocol import GuardedProtocol
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
