@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 from discreet.doors import open_door
 
 if TYPE_CHECKING:
-    from discreet.server.processes import serve_processes
-    from discreet.server.server_log import tell_log
     from discreet.server.connections.addresses import TrustedProxies, read_proxies
     from discreet.server.connections.guard import Guard, GuardTerms
     from discreet.server.connections.listener import open_listener
     from discreet.server.connections.protocol import GuardedProtocol, OfficeProtocol
     from discreet.server.connections.refusals import REFUSALS, Refuse
     from discreet.server.connections.web_server import TlsFiles, WebServer
+    from discreet.server.processes import serve_processes
+    from discreet.server.server_log import tell_log
 else:
     __getattr__, __dir__ = open_door(__name__)
 

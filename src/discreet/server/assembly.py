@@ -19,6 +19,8 @@ from discreet.catalogue import ENGLISH, FRENCH, say, speaking
 from discreet.errors import DiscreetError, RequestInvalid, TooManyRequests
 from discreet.server.api_examples import EXAMPLES, OTHER_MEDIA
 from discreet.server.callers import Somebody
+from discreet.server.connections.addresses import read_proxies
+from discreet.server.connections.guard import Guard, GuardTerms
 from discreet.server.job_process import start_jobs
 from discreet.server.office import OfficeSettings, ServedOffice
 from discreet.server.problems import MEDIA_TYPE, Problem, problem_of, refusal, refuse
@@ -35,8 +37,6 @@ from discreet.server.routes import (
     status_routes,
 )
 from discreet.server.server_log import tell_log
-from discreet.server.connections.addresses import read_proxies
-from discreet.server.connections.guard import Guard, GuardTerms
 
 __all__ = ["PUBLIC", "describe_api", "make_app"]
 

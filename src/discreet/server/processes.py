@@ -24,8 +24,8 @@ from discreet.errors import ExtraMissing, ParameterInvalid, Refused
 from discreet.server.server_log import tell_log
 
 try:
-    from discreet.server.serving_process import FAILED, READY, ServingOrder, serve_here
     from discreet.server.connections.web_server import TlsFiles
+    from discreet.server.serving_process import FAILED, READY, ServingOrder, serve_here
 except ModuleNotFoundError:
     raise ExtraMissing(needed_for=Phrase("Serving an office"), extra="server") from None
 

@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING, Final
 
 from discreet.catalogue import language, say, speak
 from discreet.errors import DiscreetError, Refused
-from discreet.server.server_log import quieten_logs, tell_log
 from discreet.server.connections.protocol import OfficeProtocol
 from discreet.server.connections.web_server import TlsFiles, WebServer, allow_files
+from discreet.server.server_log import quieten_logs, tell_log
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp

@@ -15,8 +15,8 @@ from discreet.errors import (
     QueryRefused,
     RecordsUnavailable,
 )
-from discreet.server.problems import STATUS, problem_of, refusal, status_of
 from discreet.server.connections.refusals import REFUSALS
+from discreet.server.problems import STATUS, problem_of, refusal, status_of
 
 CLASSES = [found for _, found in inspect.getmembers(errors, inspect.isclass) if issubclass(found, DiscreetError)]
 

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote_to_bytes
 
 from discreet.catalogue import say
-from discreet.server.server_log import tell_log
 from discreet.server.connections.addresses import HOST, TrustedProxies, values_of
 from discreet.server.connections.json_text import read_json
 from discreet.server.connections.refusals import Headers, Refuse, RequestRefused, protect, write_refusal
+from discreet.server.server_log import tell_log
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send

@@ -10,8 +10,8 @@ from discreet.cli import CommandGroup, WorkspaceOption, open_session, show_note
 from discreet.errors import UsageError
 
 if TYPE_CHECKING:
-    from discreet.server.office import OfficeSettings
     from discreet.server.connections.web_server import TlsFiles
+    from discreet.server.office import OfficeSettings
 
 __all__ = ["register"]
 
@@ -69,10 +69,10 @@ def serve(
     The first start makes one custodian and prints a link for them, which works once. Other machines reach it with TLS
     or through a proxy only.
     """
-    from discreet.server.office import OfficeSettings
-    from discreet.server.processes import serve_processes
     from discreet.server.connections.addresses import read_proxies
     from discreet.server.connections.listener import open_listener
+    from discreet.server.office import OfficeSettings
+    from discreet.server.processes import serve_processes
 
     tls = _tls(tls_cert, tls_key)
     proxies = tuple(behind_proxy or ())
