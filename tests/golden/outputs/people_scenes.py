@@ -10,7 +10,7 @@ from discreet.people import People, Role
 from discreet.session import open as open_session
 from tests.golden.outputs.recording import Scene
 
-__all__ = ["PEOPLE_SCENES"]
+__all__ = ["PEOPLE_SCENES", "TWO", "propose"]
 
 FIRST: Final = ("person add -w w ana --role custodian --role analyst", "person add -w w maria --role analyst")
 TWO: Final = (*FIRST, "person add -w w kim --role custodian")
@@ -130,7 +130,11 @@ PEOPLE_SCENES: Final[Mapping[str, Sequence[Scene]]] = {
         Scene("token-list-none", _forms("token list -w w"), before=FIRST),
     ],
     "token revoke": [
-        Scene("token-revoke", ["token revoke -w w 0123456789abcdef", "token revoke -w w x --lang fr"], before=TOKENS),
+        Scene(
+            "token-revoke",
+            [*_forms("token revoke -w w 0123456789abcdef"), "token revoke -w w x --lang fr"],
+            before=TOKENS,
+        ),
     ],
     "grant add": [
         Scene(

@@ -38,6 +38,10 @@ from tests.workspaces import fill
 __all__ = ["Scene", "record", "still"]
 
 _LONG_FLOAT: Final = re.compile(r"(?<![\w.])-?\d+\.\d{10,}(?:e-?\d+)?(?![\w.])")
+_UNSET: Final = (
+    *("DISCREET_WORKSPACE", "DISCREET_SERVER", "DISCREET_TOKEN"),
+    *("DISCREET_LANG", "DISCREET_ROOTS", "DISCREET_DEBUG"),
+)
 _MASKS: Final = {
     "<workspace-id>": r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b",
     "<request-id>": r"\b[0-9a-f]{12}4[0-9a-f]{3}[89ab][0-9a-f]{15}\b",
@@ -84,7 +88,7 @@ def still() -> Iterator[None]:
         patch.setenv("COLUMNS", "120")
         patch.setenv("DISCREET_MEMORY", "4GB")
         patch.delenv("DISCREET_SPILL", raising=False)
-        for name in ("DISCREET_WORKSPACE", "DISCREET_LANG", "DISCREET_ROOTS", "DISCREET_DEBUG"):
+        for name in _UNSET:
             patch.delenv(name, raising=False)
         patch.setattr(AdditiveMechanism, "release", _drift)
         patch.setattr(NoisyMax, "release", _take_best)

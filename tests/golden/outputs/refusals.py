@@ -11,12 +11,16 @@ from discreet.errors import ChargedNotAnswered, DiscreetError, ExtraMissing
 from tests.golden.outputs import troubles
 from tests.golden.outputs.files import show_json
 from tests.golden.outputs.linked_steps import make_offices
+from tests.golden.outputs.people_scenes import TWO, propose
 from tests.golden.outputs.recording import Scene
 
 __all__ = ["LEFT_OUT_ERRORS", "REFUSALS"]
 
 LEFT_OUT_ERRORS: Final[Mapping[str, str]] = {
     "DiscreetError": "the root, never raised itself",
+    "NotSignedIn": "of a server; tests/unit/server/test_signing_in.py",
+    "RequestInvalid": "of a server; tests/unit/server/test_problems.py",
+    "TooManyRequests": "of a server; tests/conformance/people/test_limits.py",
     "LedgerUnanchored": "has the message of the LedgerUnavailable that it follows from; tests/conformance/ledger",
 }
 
@@ -124,5 +128,7 @@ REFUSALS: Final[Sequence[Scene]] = (
     refusal("LedgerUnavailable", ASKED, "budget -w w", prepare=troubles.lose_ledger),
     refusal("LedgerDamaged", ASKED, "ledger verify -w w", prepare=troubles.damage_ledger),
     refusal("ChargedNotAnswered", ASKED, "table -w w clinic --by town --epsilon 1", prepare=troubles.lose_rows),
+    refusal("NotAllowed", "person confirm -w w 14", before=TWO, prepare=propose),
+    refusal("RecordsUnavailable", "token list -w w", before=TWO, prepare=troubles.lose_records),
     Scene("error-made", python=_made),
 )

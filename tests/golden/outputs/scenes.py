@@ -128,6 +128,23 @@ SCENES: Final[Mapping[str, Sequence[Scene]]] = {
         Scene("table-explain", briefly(EXPLAINED, "json")),
         Scene("table-explain-weighted", plain(f"{EXPLAINED} --weighted")),
     ],
+    "history": [
+        Scene("history", briefly("history -w w", "json"), before=[ASKED, TOWNS, ASKED]),
+        Scene("history-mine", plain("history -w w --mine --limit 1"), before=[ASKED, TOWNS]),
+        Scene("history-none", ways("history -w w", "table json")),
+    ],
+    "answers get": [
+        Scene(
+            "answers-get", [*briefly("answers get 9 -w w"), "answers get 99 -w w", "answers get 0 -w w"], before=[ASKED]
+        ),
+        Scene("answers-get-sdmx", ["answers get 9 -w w --format sdmx-csv"], before=[ASKED]),
+        Scene(
+            "answers-get-files",
+            written("answers get 9 -w w", "xlsx html parquet svg", "fr"),
+            before=[TOWNS],
+            files=ALL_FILES,
+        ),
+    ],
     "lab ask": [
         Scene("lab-ask", ways(UNPROVEN)),
         Scene("lab-ask-files", written(UNPROVEN, "txt xlsx html parquet svg", "en"), files=ALL_FILES),

@@ -43,6 +43,10 @@ def lose_rows(folder: Path) -> None:
         file.write_bytes(b"no rows")
 
 
+def lose_records(folder: Path) -> None:
+    (folder / "w" / "office.sqlite").write_bytes(b"no longer a database")
+
+
 def raise_budget(folder: Path) -> None:
     change(folder / "clinic.yaml", "epsilon: 6", "epsilon: 8")
 

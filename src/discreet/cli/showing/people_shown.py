@@ -13,7 +13,7 @@ from discreet.cli.options import Format
 from discreet.cli.screen import show_json, show_table
 
 if TYPE_CHECKING:
-    from discreet.people import PersonEntry, Proposal
+    from discreet.people import PersonEntry, Proposal, Role
 
 __all__ = ["show_change", "show_people", "show_person", "show_proposal"]
 
@@ -96,7 +96,19 @@ def _row(entry: PersonEntry) -> list[str]:
 def _list_roles(entry: PersonEntry) -> str:
     from discreet.people import Role
 
-    return ", ".join(role.value for role in Role if role in entry.roles) or say("none")
+    return ", ".join(_tell_role(role) for role in Role if role in entry.roles) or say("none")
+
+
+def _tell_role(role: Role) -> str:
+    match role.value:
+        case "analyst":
+            return say("analyst")
+        case "reviewer":
+            return say("reviewer")
+        case "custodian":
+            return say("custodian")
+        case _:
+            return say("auditor")
 
 
 def _list_datasets(entry: PersonEntry) -> str:
