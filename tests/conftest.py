@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import signal
 from itertools import count
 from pathlib import Path
 
@@ -25,6 +26,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     gc.set_threshold(SWEPT_EVERY)
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a run in the background: its servers would ignore it too
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if config.getoption("--times") and not hasattr(config, "workerinput"):
         config.pluginmanager.register(Times())
 
