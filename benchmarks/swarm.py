@@ -125,15 +125,16 @@ def _spent(house: ServedHouse, dataset: str) -> Decimal:
 
 
 def ask_all(askers: Sequence[HttpAsker], questions: Sequence[Callable[[HttpAsker], None]]) -> None:
-    """Ask every question, by as many clients as there are."""
+    """Ask every question, by as many clients as there are; their connections are closed then."""
     left, turn = list(reversed(questions)), threading.Lock()
 
     def go(asker: HttpAsker) -> None:
-        while True:
-            with turn:
-                if not left:
-                    return
-                question = left.pop()
-            question(asker)
+        with asker:
+            while True:
+                with turn:
+                    if not left:
+                        return
+                    question = left.pop()
+                question(asker)
 
     at_once([lambda asker=asker: go(asker) for asker in askers])  # type: ignore[misc]

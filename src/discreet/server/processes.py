@@ -1,7 +1,7 @@
 """Several processes on one socket: as many as were asked for live until all are ended.
 
-One that dies is replaced. One that cannot start ends all of them, since the next could not start either. When this
-process ends, however it does, they end too.
+One that dies is replaced, also while it starts. Where one of the first cannot start, or many after them cannot, one
+after the other, all end. When this process ends, however it does, they end too.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ __all__ = ["serve_processes"]
 _LOOKS: Final = 0.5
 _PATIENCE: Final = 15.0
 _MOST: Final = 64
+_MOST_STILLBORN: Final = 10
 _ENDING: Final = (signal.SIGTERM, signal.SIGINT)
 
 
@@ -74,6 +75,7 @@ class _Worker:
     channel: socket.socket
     heard: bytes = b""
     ready: bool = False
+    failure: str | None = None
 
     @classmethod
     def start(cls, order: ServingOrder, listener: socket.socket) -> _Worker:
@@ -89,14 +91,13 @@ class _Worker:
         return cls(process, ours)
 
     def listen(self) -> None:
-        """Take what the process says, or Refused with what it says when it cannot start."""
+        """Take what the process says: that it is ready, or why it cannot start."""
         with suppress(BlockingIOError, ConnectionError):
             self.heard += self.channel.recv(65_536)
         for line in self.heard.splitlines(keepends=True):
             if line.endswith(b"\n"):
                 word, told = json.loads(line)
-                if word == FAILED:
-                    raise Refused(told)
+                self.failure = told if word == FAILED else self.failure
                 self.ready = self.ready or word == READY
         self.heard = self.heard.rpartition(b"\n")[2]
 
@@ -124,9 +125,11 @@ class _Crew:
     listener: socket.socket
     size: int
     workers: list[_Worker] = field(default_factory=list)
+    announced: bool = False
+    stillborn: int = 0
+    """Since one was ready: how many have ended before they were."""
 
     def serve(self, asked: _Asked, bell: socket.socket, announce: Callable[[], None]) -> None:
-        announced = False
         try:
             for _ in range(self.size):
                 self.workers.append(_Worker.start(self.order, self.listener))
@@ -135,8 +138,8 @@ class _Crew:
                 for worker in list(self.workers):
                     if not asked.times:  # what ends now was told to
                         self._look(worker)
-                if not announced and all(worker.ready for worker in self.workers):
-                    announced = True
+                if not self.announced and all(worker.ready for worker in self.workers):
+                    self.announced = True
                     announce()
         finally:
             self._end(asked)
@@ -151,12 +154,17 @@ class _Crew:
                     bell.recv(4_096)
 
     def _look(self, worker: _Worker) -> None:
-        alive = worker.alive  # before it is heard, so that nothing is said between
+        alive, was_ready = worker.alive, worker.ready  # before it is heard, so that nothing is said between
         worker.listen()
-        if alive:
+        if worker.ready and not was_ready:
+            self.stillborn = 0
+        if alive and worker.failure is None:
             return
         if not worker.ready:
-            raise Refused(say("a worker of the server ended before it was ready. Nothing is served."))
+            self.stillborn += 1
+            if not self.announced or self.stillborn > _MOST_STILLBORN:
+                told = say("a worker of the server ended before it was ready. Nothing is served.")
+                raise Refused(worker.failure or told)
         tell_log(say("Worker {number} has ended; another takes its place.", number=str(worker.process.pid)))
         worker.close()
         self.workers[self.workers.index(worker)] = _Worker.start(self.order, self.listener)

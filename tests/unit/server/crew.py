@@ -106,6 +106,11 @@ def make(settings: Mapping[str, str]) -> ASGIApp:
             raise ValueError(SECRET)
         elif fault == "dead":
             os._exit(3)
+        elif fault == "later":
+            with mark.open("a") as told:
+                told.write("started\n")
+            if mark.read_text().count("started") > 2:
+                raise Refused("the ledger is not there any more.")
         elif fault == "second":
             try:
                 mark.mkdir()

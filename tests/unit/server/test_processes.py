@@ -58,6 +58,31 @@ def test_all_are_ready_before_it_is_announced_and_one_that_dies_is_replaced(tmp_
         assert (tmp_path / "mark.ended").read_text() == "ended\n" * 2
 
 
+def test_one_that_is_killed_while_it_starts_is_replaced_too(tmp_path: Path) -> None:
+    with crew(tmp_path, fault="slow") as served:
+        known = served.workers() if served.port else set()
+        os.kill(next(iter(known)), signal.SIGKILL)
+        for _ in range(3):
+            wait_for(lambda: len(served.workers() - known) == 1, "no other took its place")
+            [starting] = served.workers() - known
+            known |= {starting}
+            os.kill(starting, signal.SIGKILL)
+        wait_for(lambda: (tmp_path / "mark").read_text() == "ready\n" * 3, "no other was let start")
+        assert served.told().count("another takes its place") == 4
+
+
+@pytest.mark.long
+def test_a_server_ends_when_no_other_can_start_any_more(tmp_path: Path) -> None:
+    with crew(tmp_path, fault="later") as served:
+        workers = served.workers() if served.port else set()
+        os.kill(next(iter(workers)), signal.SIGKILL)
+        assert served.wait() == 1
+        assert served.told().count("another takes its place") == 11
+        assert served.told().endswith("\nthe ledger is not there any more.\n")
+        assert (tmp_path / "mark").read_text().count("started") == 2 + 11
+        assert not any(map(alive, workers))
+
+
 def _require_nothing_listed(served: Crew) -> None:
     """Neither on a command line nor in an environment."""
     for pid in (served.pid, *served.workers()):

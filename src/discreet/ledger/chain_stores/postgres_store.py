@@ -68,6 +68,7 @@ _INDEXED: Final = (
     ("events", "plan_hash", "plan_hash IS NOT NULL"),
     ("events", "population", "kind = 'marker'"),
     ("events", _DIALECT.charge, "kind = 'answer'"),
+    ("events", "analyst, sequence", "kind IN ('charge', 'replay')"),
     ("answers", "sequence", "true"),
 )
 """What is indexed: table, key, and of which rows."""

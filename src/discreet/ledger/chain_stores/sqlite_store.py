@@ -63,7 +63,7 @@ CREATE TRIGGER events_last BEFORE DELETE ON events BEGIN SELECT RAISE(ABORT, 'ev
 CREATE TRIGGER answers_stay BEFORE UPDATE ON answers BEGIN SELECT RAISE(ABORT, 'answers stay'); END;
 CREATE TRIGGER answers_last BEFORE DELETE ON answers BEGIN SELECT RAISE(ABORT, 'answers stay'); END;
 CREATE TRIGGER head_last BEFORE DELETE ON head BEGIN SELECT RAISE(ABORT, 'the head stays'); END;
-{_DIALECT.index};
+{";".join(_DIALECT.indexes)};
 """
 _DAMAGE: Final = {
     sqlite3.SQLITE_CORRUPT,

@@ -41,11 +41,11 @@ __all__ = [
     "newer",
 ]
 
-FORMAT: Final = 2
-KNOWN_FORMATS: Final = frozenset({1, 2})
+FORMAT: Final = 3
+KNOWN_FORMATS: Final = frozenset({1, 2, 3})
 PATIENCE_SECONDS: Final = 600
 COLUMNS: Final = "sequence, kind, population, analyst, request_id, plan_hash, body, hash"
-_ASKED: Final = "kind IN ('charge', 'replay') AND analyst = ?"
+_QUESTIONS: Final = "kind IN ('charge', 'replay')"
 _BATCH: Final = 500
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 _UNREADABLE: Final = (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError)
@@ -106,9 +106,15 @@ class StoreDialect:
     field: str
 
     @property
-    def index(self) -> str:
-        """The index by which the answer of a charge is found; ledgers made before it get it by `ChainStore.upgrade`."""
-        return f"CREATE INDEX IF NOT EXISTS answered ON events (({self.charge})) WHERE kind = 'answer'"
+    def indexes(self) -> tuple[str, ...]:
+        """By which the answer of a charge and an analyst's questions are found.
+
+        Ledgers made before them get them by `ChainStore.upgrade`.
+        """
+        return (
+            f"CREATE INDEX IF NOT EXISTS answered ON events (({self.charge})) WHERE kind = 'answer'",
+            f"CREATE INDEX IF NOT EXISTS asked ON events (analyst, sequence) WHERE {_QUESTIONS}",
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +175,8 @@ class Transaction:
 
     def upgrade(self) -> None:
         """What this release's format has beside an earlier one's. The head says so with the next event."""
-        self._run(self._dialect.index, ())
+        for index in self._dialect.indexes:
+            self._run(index, ())
         self.format = FORMAT
 
     def insert_head(self, head: Head) -> None:
@@ -213,11 +220,11 @@ class Transaction:
 
     def find_asked(self, *, analyst: str, ordinal: int) -> Event | None:
         """The charge or replay that has this place among an analyst's own, counted from 1."""
-        return self._one(f"{_ASKED} ORDER BY sequence LIMIT 1 OFFSET ?", (analyst, ordinal - 1))
+        return self._one(f"{_QUESTIONS} AND analyst = ? ORDER BY sequence LIMIT 1 OFFSET ?", (analyst, ordinal - 1))
 
     def place_asked(self, event: Event) -> int:
         """The place of a charge or replay among its analyst's own."""
-        statement = f"SELECT COUNT(*) FROM events WHERE {_ASKED} AND sequence <= ?"
+        statement = f"SELECT COUNT(*) FROM events WHERE {_QUESTIONS} AND analyst = ? AND sequence <= ?"
         return int(self._run(statement, (event.payload["analyst"], event.sequence)).fetchone()[0])
 
     def find_replay(self, *, charge: int, plan_hash: str, analyst: str) -> Event | None:
@@ -289,6 +296,10 @@ class Transaction:
         """The committed answer of a charge, checked against its hash."""
         row = self._run("SELECT sequence, sha256, answer FROM answers WHERE sequence = ?", (sequence,)).fetchone()
         return None if row is None else _checked_answer(row)
+
+    def has_answer(self, sequence: int) -> bool:
+        """Whether the answer of a charge is there; nothing of it is read."""
+        return self._run("SELECT 1 FROM answers WHERE sequence = ?", (sequence,)).fetchone() is not None
 
     def require_unanswered(self, charge: int) -> None:
         """LedgerDamaged where the chain says that a charge was answered: what is drawn again is another answer."""
