@@ -17,7 +17,7 @@ import re
 import shutil
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -194,9 +194,9 @@ class Session:
         """Let go of the ledger and of every engine; from then on nothing is answered."""
         self._closed = True
         if self._home is None:
-            if self._engines is not None:
-                self._engines.close()
-            self._ledger.close()
+            with closing(self._ledger):
+                if self._engines is not None:
+                    self._engines.close()
 
     # --- the custodian's side -------------------------------------------------------------------------------------
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Event
 from urllib.parse import urlsplit
 
 import httpx
@@ -17,6 +19,7 @@ import pytest
 
 from discreet.cli.program import _put_behind
 from tests.cli.clinic import Run, heed_interrupts
+from tests.unit.client.hostile import answer, hostile
 
 SERVE = [sys.executable, "-m", "discreet", "serve", "-w", "w", "--port", "0"]
 FIRST = "This link signs in once"
@@ -122,9 +125,34 @@ def test_what_cannot_be_served_is_refused_before_anything_is_made(
 def test_a_check_says_whether_it_could_serve_and_makes_nobody(clinic: Path, run: Run) -> None:
     found = run("serve", "-w", "w", "--port", "0", "--check")
     assert "The ledger is intact" in found.out
-    assert "Nobody can sign in yet" in found.out
+    assert "There is no custodian yet" in found.out
     assert run("person", "list", "-w", "w", "--format", "json").json()["people"] == []
     assert "Le grand livre est intact" in run("serve", "-w", "w", "--port", "0", "--check", "--lang", "fr").out
+
+
+def test_a_check_reads_what_is_kept_beside_the_ledger(clinic: Path, run: Run) -> None:
+    run("person", "add", "-w", "w", "ada", "--role", "analyst")
+    (clinic.parent / "w" / "office.sqlite").write_bytes(b"no database")
+    failed = run("serve", "-w", "w", "--port", "0", "--check", code=1)
+    assert "office" in failed.err or "beside the ledger" in failed.err
+    assert "intact" not in failed.out
+
+
+def test_an_address_of_another_machine_is_told_as_one(clinic: Path, run: Run) -> None:
+    failed = run("serve", "-w", "w", "--host", "192.0.2.7", "--behind-proxy", "10.0.0.1", "--check", code=2)
+    assert failed.err.startswith("ParameterInvalid: host must be an address of this machine")
+
+
+def test_where_people_are_and_no_custodian_one_is_made(clinic: Path, run: Run) -> None:
+    for name in ("ada", "ana"):
+        run("person", "add", "-w", "w", name, "--role", "analyst")
+    assert "There is no custodian yet" in run("serve", "-w", "w", "--port", "0", "--check").out
+    with started(clinic.parent, SERVE, "Ctrl-C") as (process, said):
+        assert "There was no custodian yet, so 'ana' is one from now on." in said
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(20) == 0
+    people = run("person", "list", "-w", "w", "--format", "json").json()["people"]
+    assert {one["name"]: one["roles"] for one in people} == {"ada": ["analyst"], "ana": ["analyst", "custodian"]}
 
 
 @pytest.mark.parametrize(
@@ -135,8 +163,35 @@ def test_a_check_says_whether_it_could_serve_and_makes_nobody(clinic: Path, run:
         (["--server", "U", "query", "--", "Q"], ["query", "--server", "U", "--", "Q"]),
         (["query", "Q", "--server", "U"], ["query", "Q", "--server", "U"]),
         (["--server"], ["--server"]),
+        (["--lang", "fr", "--server", "U", "datasets"], ["--lang", "fr", "datasets", "--server", "U"]),
+        (["--server=U", "--lang=fr", "datasets"], ["--lang=fr", "datasets", "--server=U"]),
         ([], []),
     ],
 )
 def test_a_server_may_be_named_before_the_command(given: list[str], read: list[str]) -> None:
     assert _put_behind(given) == read
+
+
+QUERY = ["query", "SELECT COUNT(*) AS people FROM clinic", "--epsilon", "1", "--request-id", "mine"]
+
+
+def test_whoever_interrupts_a_question_is_told_its_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    heard = Event()
+
+    def stay_silent(wire: socket.socket) -> None:
+        heard.set()
+        wire.recv(1)
+
+    monkeypatch.setenv("DISCREET_TOKEN", "a.b")
+    with (
+        hostile(answer(502, b"", "text/html"), stay_silent) as server,
+        started(tmp_path, [sys.executable, "-m", "discreet", *QUERY, "--server", server.url], "60 seconds") as (
+            asking,
+            _,
+        ),
+    ):
+        assert heard.wait(20)
+        asking.send_signal(signal.SIGINT)
+        _, said = asking.communicate(timeout=20)
+    assert asking.returncode == 130
+    assert [line for line in said.splitlines() if "--request-id mine" in line] == said.splitlines()

@@ -190,7 +190,7 @@ def _await(is_so: Callable[[], bool], seconds: float, told: str) -> None:
 @contextmanager
 def _jobs(house: ServedHouse) -> Iterator[JobStore]:
     with house.open() as session:
-        store = JobStore(open_store(session.workspace, JOB_TABLES))
+        store = JobStore(open_store(session.workspace, JOB_TABLES), session.ledger.attest)
         try:
             yield store
         finally:

@@ -13,7 +13,16 @@ from discreet.doors import open_door
 if TYPE_CHECKING:
     from discreet.engines.cell_order import in_order, take_margin
     from discreet.engines.embedded import EmbeddedEngine
-    from discreet.engines.engine import Cell, Engine, Histogram, HistogramArrays, Measured, Prepared, Tabulating
+    from discreet.engines.engine import (
+        Cell,
+        Engine,
+        Histogram,
+        HistogramArrays,
+        Holding,
+        Measured,
+        Prepared,
+        Tabulating,
+    )
     from discreet.engines.engine_choice import engine_for
     from discreet.engines.engine_shelf import EngineShelf
     from discreet.engines.in_place.incomplete_rows import count_incomplete
@@ -29,6 +38,7 @@ __all__ = [
     "EngineShelf",
     "Histogram",
     "HistogramArrays",
+    "Holding",
     "Measured",
     "Prepared",
     "Tabulating",

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from numpy import int64
     from numpy.typing import NDArray
 
-__all__ = ["Cell", "Engine", "Histogram", "HistogramArrays", "Measured", "Prepared", "Tabulating"]
+__all__ = ["Cell", "Engine", "Histogram", "HistogramArrays", "Holding", "Measured", "Prepared", "Tabulating"]
 
 Cell = tuple[int | str | None, ...]
 
@@ -61,6 +61,14 @@ class Prepared(Protocol):
     """An engine that can open, or connect, and refuse what cannot be run: all that is known before a charge."""
 
     def prepare(self, plan: Plan) -> None: ...
+
+
+@runtime_checkable
+class Holding(Protocol):
+    """An engine that holds something for whoever has prepared it, such as a connection."""
+
+    def let_go(self) -> None:
+        """Of what this thread has prepared and not used."""
 
 
 @runtime_checkable

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Final
 
 from discreet.engines.engine_choice import engine_for
@@ -48,8 +49,8 @@ class EngineShelf:
             return self._engines[versions]
 
     def close(self) -> None:
-        """Close every engine; nobody may be using one."""
-        with self._lock:
+        """Close every engine, also where one cannot be; nobody may be using one."""
+        with self._lock, ExitStack() as every:
             for engine in self._engines.values():
-                engine.close()
+                every.callback(engine.close)
             self._engines.clear()

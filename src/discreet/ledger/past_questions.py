@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,8 +10,9 @@ from discreet.ledger.book import Book
 from discreet.ledger.committed_answers import leased_charge
 from discreet.ledger.event_log import describe_event
 from discreet.ledger.events import Event, EventKind
+from discreet.ledger.receipts import AS_CHARGED
 
-__all__ = ["PastQuestion", "read_question"]
+__all__ = ["PastQuestion", "number_questions", "read_question"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,16 +64,27 @@ class PastQuestion:
         }
 
 
-def read_question(book: Book, event: Event) -> PastQuestion | None:
-    """What a charge or a replay answered; None for other events, and for charges that no analyst asked for."""
+def number_questions(book: Book, events: Iterable[Event]) -> Iterator[tuple[Event, int]]:
+    """Charges and replays, the newest first and none left out, with their places among their analysts' own."""
+    places: dict[str, int] = {}
+    for event in events:
+        analyst = event.payload["analyst"]
+        place = places[analyst] if analyst in places else book.transaction.place_asked(event)
+        places[analyst] = place - 1
+        yield event, place
+
+
+def read_question(book: Book, event: Event, place: int | None = None) -> PastQuestion | None:
+    """What a charge or a replay answered; None for other events. Its place is looked up where it is not known."""
     if event.kind not in {EventKind.CHARGE, EventKind.REPLAY}:
         return None
     payload, entry = event.payload, describe_event(event, reasons=False)
     charge = leased_charge(book.transaction, event)
     answered = book.transaction.find_answered(charge=charge.sequence)
+    asked = payload.get("asked")
     return PastQuestion(
         number=event.sequence,
-        ordinal=book.transaction.place_asked(event),
+        ordinal=book.transaction.place_asked(event) if place is None else place,
         when=event.when,
         analyst=payload["analyst"],
         population=event.population,
@@ -82,7 +94,7 @@ def read_question(book: Book, event: Event) -> PastQuestion | None:
         plan_hash=payload["plan_hash"],
         cost=entry.cost,
         cost_text=entry.cost_text,
-        words=payload.get("asked"),
+        words=charge.payload.get("asked") if asked == AS_CHARGED else asked,
         charged=charge.when,
-        committed=None if answered is None or book.transaction.answer(charge.sequence) is None else answered.when,
+        committed=answered.when if answered is not None and book.transaction.has_answer(charge.sequence) else None,
     )

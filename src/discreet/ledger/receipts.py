@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from discreet.catalogue import say
 from discreet.errors import PopulationConflict, RequestConflict
@@ -16,6 +16,7 @@ from discreet.ledger.records import Marker, Receipt, SpendRequest
 from discreet.ledger.standing import PopulationStanding, decode_totals, encode_before, is_free_replay
 
 __all__ = [
+    "AS_CHARGED",
     "charge_payload",
     "make_receipt",
     "read_marker",
@@ -24,6 +25,9 @@ __all__ = [
     "same_request",
     "terms_conflict",
 ]
+
+AS_CHARGED: Final[Mapping[str, object]] = {}
+"""In a replay: what was asked, where it was asked in the words of the charge. Asking again must not fill the ledger."""
 
 
 def charge_payload(request: SpendRequest, standing: PopulationStanding, hold: Hold | None) -> dict[str, object]:
@@ -47,7 +51,10 @@ def replay_payload(
     """A replay of `charge`; `free` for whoever paid for it or had it replayed before."""
     copied = {name: charge.payload[name] for name in ("dataset", "guarantee", "plan_hash", "version")}
     own = {"analyst": analyst, "before": encode_before(standing, analyst), "charge": charge.sequence}
-    told: dict[str, object] = {} if question is None else {"asked": dict(question)}
+    told: dict[str, object] = {}
+    if question is not None:
+        same = dict(question) == charge.payload.get("asked")
+        told["asked"] = AS_CHARGED if same else dict(question)
     return copied | own | told | {"request_id": request_id} | ({"free": True} if free else {})
 
 

@@ -186,27 +186,32 @@ class BudgetState(ListedBudget):
     markers: tuple[Marker, ...]
     holds: tuple[Hold, ...] = ()
     lost_markers: int = 0
+    others_markers: int = 0
+    """Those that are counted and not shown: what they are about is somebody else's."""
 
     @property
     def bounds_everything(self) -> bool:
         """Whether the budget bounds all that was disclosed: no marker stands, nor was one lost with later events."""
-        return not self.markers and not self.lost_markers
+        return not self._marked
+
+    @property
+    def _marked(self) -> int:
+        return len(self.markers) + self.lost_markers + self.others_markers
 
     def share_of(self, analyst: str | None) -> BudgetState:
         """As one analyst may see it: the population, and of the others neither names nor shares nor questions."""
+        own = tuple(marker for marker in self.markers if marker.analyst == analyst)
         return replace(
             self,
             analysts={name: share for name, share in self.analysts.items() if name == analyst},
-            markers=tuple(
-                marker if marker.analyst == analyst else replace(marker, analyst="", plan_hash="")
-                for marker in self.markers
-            ),
+            markers=own,
+            others_markers=self.others_markers + len(self.markers) - len(own),
             holds=tuple(hold for hold in self.holds if hold.analyst == analyst),
         )
 
     def warnings(self) -> tuple[str, ...]:
         """What every release and every view of the budget must say."""
-        return warn_of_markers(self.terms.population, len(self.markers) + self.lost_markers)
+        return warn_of_markers(self.terms.population, self._marked)
 
     def to_dict(self) -> dict[str, object]:
         """Plain values with exact decimal text."""

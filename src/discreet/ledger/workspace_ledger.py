@@ -14,7 +14,7 @@ from typing import Self
 
 from discreet.catalogue import say
 from discreet.errors import (
-    DatasetSuspended,
+    ChargedNotAnswered,
     LedgerDamaged,
     LedgerUnanchored,
     LedgerUnavailable,
@@ -30,7 +30,7 @@ from discreet.ledger.event_log import LogFilter, TermsChange, read_history, read
 from discreet.ledger.events import Event, EventKind, encode_guarantee, encode_terms, require_name, sha256_hex
 from discreet.ledger.holds import Hold, Reservation
 from discreet.ledger.ledger_config import LedgerConfig, choose_store
-from discreet.ledger.past_questions import PastQuestion, read_question
+from discreet.ledger.past_questions import PastQuestion, number_questions, read_question
 from discreet.ledger.people_log import NO_MARK, ChainMark, PeopleLog, has_news, read_people
 from discreet.ledger.receipts import (
     charge_payload,
@@ -69,6 +69,7 @@ from discreet.ledger.trust.verification import require_descent, verify_chain
 __all__ = ["Ledger", "create_ledger", "open_ledger"]
 
 CUSTODIAN = "custodian"
+_TURN = 100
 
 
 def create_ledger(config: LedgerConfig, *, who: str = CUSTODIAN) -> Ledger:
@@ -481,6 +482,14 @@ class Ledger:
         with self._reading() as book:
             return dataset in book.standing.suspended
 
+    def suspended_since(self, dataset: str) -> str | None:
+        """When a dataset that is suspended was; None for others."""
+        with self._reading() as book:
+            if dataset not in book.standing.suspended:
+                return None
+            events = book.transaction.find_kind(EventKind.SUSPENDED)
+        return next((event.when for event in reversed(events) if event.payload["dataset"] == dataset), None)
+
     # Looking
 
     def state(self, population: str) -> BudgetState:
@@ -510,9 +519,13 @@ class Ledger:
     def questions(self, *, analyst: str | None = None, limit: int | None = None) -> list[PastQuestion]:
         """What was charged and replayed, the newest first; of one analyst where one is named."""
         kinds = frozenset({EventKind.CHARGE, EventKind.REPLAY})
-        events = list(self.log(LogFilter(analyst=analyst, kinds=kinds, limit=limit)))
+        events = list(self.log(LogFilter(analyst=analyst, kinds=kinds, limit=limit)))[::-1]
         with self._reading() as book:
-            found = [read_question(book, event) for event in reversed(events)]
+            numbered = list(number_questions(book, events))
+        found = []
+        for first in range(0, len(numbered), _TURN):
+            with self._reading() as book:  # others have their turns between
+                found += [read_question(book, event, place) for event, place in numbered[first : first + _TURN]]
         return [question for question in found if question is not None]
 
     def question(
@@ -669,8 +682,8 @@ class Ledger:
         answer = book.transaction.answer(charge.sequence)
         if answer is None:
             book.transaction.require_unanswered(charge.sequence)
-        if answer is None and request.dataset in book.standing.suspended:
-            raise DatasetSuspended(dataset=request.dataset)
+        if answer is None and request.dataset in book.standing.suspended:  # the charge stands all the same
+            raise ChargedNotAnswered(dataset=request.dataset, request_id=request.request_id, suspended=True)
         standing = book.population(request.population)
         shown = None if answer is None else answer.answer
         return make_receipt(charge, standing, lease=held, replayed=True, answer=shown, analyst=request.analyst)

@@ -97,7 +97,7 @@ def require_own_hands(register: Register, name: str, who: str) -> None:
 
 
 def require_may_link(register: Register, name: str, who: str) -> None:
-    """As `require_own_hands`, but for who has not come in yet: somebody must let them in, and they notice a thief."""
+    """As `require_own_hands`, but for who never acted yet: somebody must let them in, and they notice a thief."""
     if name in register.arrived:
         require_own_hands(register, name, who)
 

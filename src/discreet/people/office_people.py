@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from datetime import UTC, datetime
+from typing import Final
 
 from discreet.catalogue import Phrase, say
 from discreet.errors import Refused, UnknownName
@@ -27,6 +28,9 @@ from discreet.stores import open_store
 from discreet.workspace import Workspace
 
 __all__ = ["People"]
+
+_NO_PERSONS: Final = frozenset({"discreet", "custodian"})
+"""Whom the ledger names where no person acted, or none was named."""
 
 
 def _now() -> datetime:
@@ -133,10 +137,11 @@ class People:
         return self._changed(register, name)
 
     def _changed(self, register: Register, name: str) -> PersonEntry:
-        """Sessions of who was suspended are forgotten too: no ledger that is put back revives them."""
+        """What was ended is forgotten beside the ledger too: no ledger that is put back revives it."""
         entry = register.find(name)
         if entry.suspended:
             self._rows.end_sessions(name)
+        self._rows.forget_links(register)
         return entry
 
     # --- what takes two ---------------------------------------------------------------------------------------------
@@ -197,6 +202,14 @@ class People:
 
 def _require_new(register: Register, name: str) -> None:
     """Names are given once; two that differ in capitals only would be taken for each other."""
+    if name.casefold() in _NO_PERSONS:
+        raise Refused(
+            say(
+                "'{name}' is no person's name: the ledger names it where no person acted. Choose another; nothing was "
+                "changed. Commands take your own from DISCREET_ANALYST.",
+                name=name,
+            )
+        )
     for known in register.persons:
         if known.casefold() == name.casefold():
             raise Refused(

@@ -19,6 +19,7 @@ __all__ = ["Act", "LinkEntry", "Register", "changed", "password_of", "role_of", 
 
 PROPOSAL_LASTS: Final = timedelta(days=7)
 _TOKEN_LISTED: Final = timedelta(days=30)  # after its last day; the ledger has it for good
+_REVOKED_LISTED: Final = 50  # of one person
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +43,11 @@ class Act:
 
 @dataclass(frozen=True, slots=True)
 class LinkEntry:
-    """A one-time link that nobody has used yet."""
+    """A one-time link for `person` that nobody has used yet. It is void once its `maker` may no longer make one."""
 
     id: str
     person: str
+    maker: str
     expires: datetime
 
 
@@ -55,7 +57,7 @@ class Register:
 
     `made` holds of each token, link and password the hash of the act that made it: a secret that was stored for another
     act is not theirs. `since` holds of each person the hash of the act that ended all sessions before it: a session
-    counts for the one under which it began. Who has `arrived` has come in with something of their own.
+    counts for the one under which it began. Who has `arrived` has done something themselves, by whatever way they came.
     """
 
     sequence: int = 0
@@ -76,7 +78,8 @@ class Register:
             raise RecordsUnavailable(
                 say("event {sequence} of the ledger is an act that this version does not know", sequence=act.sequence)
             ) from None
-        return replace(register, sequence=act.sequence, hash=act.hash)
+        arrived = register.arrived | (register.persons.keys() & {act.who})
+        return replace(register, sequence=act.sequence, hash=act.hash, arrived=arrived)
 
     def find(self, name: str) -> PersonEntry:
         """Somebody who was added, or UnknownName."""
@@ -145,7 +148,11 @@ def _apply(register: Register, act: Act, change: PersonAct, role: Role | None) -
     register = replace(register, persons={**register.persons, act.person: after})
     if after.is_custodian and not before.is_custodian:
         return _begin_anew(register, act)
-    return _end_sessions(register, act) if change is PersonAct.SUSPENDED else register
+    if change is PersonAct.SUSPENDED:
+        register = _end_sessions(register, act)
+    if change is PersonAct.SUSPENDED or (before.is_custodian and not after.is_custodian):
+        return _without_what_they_began(register, act.person)
+    return register
 
 
 def _begin_anew(register: Register, act: Act) -> Register:
@@ -161,8 +168,18 @@ def _end_sessions(register: Register, act: Act) -> Register:
     return replace(_without_links(register, act.person), since={**register.since, act.person: act.hash})
 
 
+def _without_what_they_began(register: Register, person: str) -> Register:
+    """Links that somebody made, and what they proposed. It does not come back with them."""
+    proposals = {number: one for number, one in register.proposals.items() if one.proposer != person}
+    void = {id for id, link in register.links.items() if link.maker == person}
+    return _void_links(replace(register, proposals=proposals), void)
+
+
 def _without_links(register: Register, person: str) -> Register:
-    void = {id for id, link in register.links.items() if link.person == person}
+    return _void_links(register, {id for id, link in register.links.items() if link.person == person})
+
+
+def _void_links(register: Register, void: set[str]) -> Register:
     return replace(
         register,
         links={id: link for id, link in register.links.items() if id not in void},
@@ -187,11 +204,14 @@ def _with_datasets(register: Register, entry: PersonEntry, datasets: frozenset[s
 def _make_token(register: Register, act: Act) -> Register:
     person, id = register.persons[act.person].name, str(act.payload["token"])
     listed = act.moment.date() - _TOKEN_LISTED
-    tokens = {name: one for name, one in register.tokens.items() if one.person != person or one.expires >= listed}
+    theirs = [one for one in register.tokens.values() if one.person == person]
+    late = {one.id for one in theirs if one.expires < listed}
+    revoked = [one.id for one in theirs if one.revoked and one.id not in late]
+    late.update(revoked[:-_REVOKED_LISTED])
+    tokens = {name: one for name, one in register.tokens.items() if name not in late}
     made = {name: at for name, at in register.made.items() if name not in register.tokens or name in tokens}
     token = Token(id, person, date.fromisoformat(act.payload["expires"]))
-    register = replace(register, tokens={**tokens, id: token}, made={**made, id: act.hash})
-    return _arrive(register, person) if act.who == person else register
+    return replace(register, tokens={**tokens, id: token}, made={**made, id: act.hash})
 
 
 def _revoke_token(register: Register, act: Act) -> Register:
@@ -204,8 +224,7 @@ def _revoke_token(register: Register, act: Act) -> Register:
 
 def _set_password(register: Register, act: Act) -> Register:
     person = register.persons[act.person].name
-    register = _end_sessions(replace(register, made={**register.made, password_of(person): act.hash}), act)
-    return _arrive(register, person) if act.who == person else register
+    return _end_sessions(replace(register, made={**register.made, password_of(person): act.hash}), act)
 
 
 def password_of(person: str) -> str:
@@ -217,17 +236,13 @@ def _make_link(register: Register, act: Act) -> Register:
     person, id = register.persons[act.person].name, str(act.payload["link"])
     expires = datetime.fromisoformat(act.payload["expires"])
     register = _without_links(register, person)
-    links = {**register.links, id: LinkEntry(id, person, expires)}
+    links = {**register.links, id: LinkEntry(id, person, act.who, expires)}
     return replace(register, links=links, made={**register.made, id: act.hash})
 
 
 def _use_link(register: Register, act: Act) -> Register:
     person = register.links[str(act.payload["link"])].person  # a link is the only one of its person
-    return _arrive(_without_links(register, person), person)
-
-
-def _arrive(register: Register, person: str) -> Register:
-    return replace(register, arrived=register.arrived | {person})
+    return _without_links(register, person)
 
 
 def _propose(register: Register, act: Act) -> Register:

@@ -16,7 +16,7 @@ from enum import StrEnum
 from typing import Final
 
 from discreet.ledger import Ledger
-from discreet.people.register import Act
+from discreet.people.register import Act, Register
 from discreet.stores import Store, Tables
 
 __all__ = [
@@ -114,8 +114,22 @@ class SecretRows:
         return None
 
     def forget(self, sort: SecretSort, name: str) -> None:
+        """Forget a secret, and of a token when it was used."""
         with self._store.writing() as run:
             run("DELETE FROM secrets WHERE sort = ? AND name = ?", sort.value, name)
+            if sort is SecretSort.TOKEN:
+                run("DELETE FROM token_days WHERE token = ?", name)
+
+    def forget_links(self, register: Register) -> None:
+        """Forget the links that are used or void, so that no ledger that is put back revives them.
+
+        Those of acts after the register's are left: another process may have made them just now.
+        """
+        known = "sort = ? AND number <= ?"
+        with self._store.writing() as run:
+            rows = run(f"SELECT name FROM secrets WHERE {known}", SecretSort.LINK.value, register.sequence)
+            for name in {str(name) for (name,) in rows} - register.links.keys():
+                run(f"DELETE FROM secrets WHERE {known} AND name = ?", SecretSort.LINK.value, register.sequence, name)
 
     # --- sessions ---------------------------------------------------------------------------------------------------
 

@@ -33,6 +33,10 @@ LINK_LASTS: Final = timedelta(hours=24)
 SESSION_LASTS: Final = timedelta(hours=12)
 _A_MINUTE: Final = 60
 _PASSWORDS_A_MINUTE: Final = 5
+_PASSWORDS_OF_A_NAME: Final = 50
+"""From everywhere together: more than one network may try, so that no stranger alone keeps somebody out."""
+
+_NOBODYS: Final = ""
 
 
 class SignIn:
@@ -59,6 +63,7 @@ class SignIn:
 
         act, _ = self._book.write(decide, who=who)
         self._rows.keep(SecretSort.LINK, id, act, digest_of(secret))
+        self._rows.forget_links(self._book.catch_up())
         return f"{id}.{secret}"
 
     def use_link(self, secret: str) -> tuple[Person, str]:
@@ -71,7 +76,7 @@ class SignIn:
             return Deed(PersonAct.LINK_USED, person, {"link": id})
 
         _, register = self._book.write(decide, who=person)
-        self._rows.forget(SecretSort.LINK, id)
+        self._rows.forget_links(register)
         return self._begin(register, person)
 
     def _find_link(self, register: Register, id: str, rest: str) -> str:
@@ -89,14 +94,16 @@ class SignIn:
 
     def with_password(self, name: str, password: str, *, address: str) -> tuple[Person, str]:
         """Let somebody in by their password and begin a session. All else is NotSignedIn, after the same time."""
+        network = network_of(address)
         self._limits.take(
-            Bucket(f"password of {name}", _PASSWORDS_A_MINUTE, _A_MINUTE),
-            Bucket(f"password from {network_of(address)}", _PASSWORDS_A_MINUTE, _A_MINUTE),
+            Bucket(f"password from {network} of {name}", _PASSWORDS_A_MINUTE, _A_MINUTE),
+            Bucket(f"password from {network}", _PASSWORDS_A_MINUTE, _A_MINUTE),
+            Bucket(f"password of {name}", _PASSWORDS_OF_A_NAME, _A_MINUTE),
         )
         register = self._book.catch_up()
         entry = register.active(name)
-        made = register.made.get(password_of(name)) if entry is not None else None
-        kept = None if made is None else self._rows.find(SecretSort.PASSWORD, name, made)
+        known = _NOBODYS if entry is None else entry.name  # what was typed may be no text that a database takes
+        kept = self._rows.find(SecretSort.PASSWORD, known, register.made.get(password_of(known), ""))
         if not matches(password, kept) or entry is None:
             raise NotSignedIn
         return self._begin(register, entry.name)
@@ -113,8 +120,9 @@ class SignIn:
             self._require_may_set(register, person, who)
             return Deed(PersonAct.PASSWORD_SET, person)
 
-        act, _ = self._book.write(decide, who=who)
+        act, register = self._book.write(decide, who=who)
         self._rows.keep(SecretSort.PASSWORD, person, act, hashed)
+        self._rows.forget_links(register)
         self._rows.end_sessions(person)
         if own is not None and own.person == person:
             self._rows.begin_session(SessionRow(own.digest, person, act.hash, own.expires), now=self._now())

@@ -13,13 +13,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 from discreet.cards import Card
 from discreet.catalogue import say
-from discreet.engines import Engine, Prepared
+from discreet.engines import Engine, Holding, Prepared
 from discreet.errors import (
     ChargedNotAnswered,
     DatasetSuspended,
@@ -56,6 +57,7 @@ __all__ = [
     "Request",
     "check_terms",
     "hold",
+    "letting_go",
     "ready_engine",
     "release",
     "require_active",
@@ -66,6 +68,8 @@ Drawn = TypeVar("Drawn")
 Stored = TypeVar("Stored")
 Given = TypeVar("Given")
 Entry = TypeVar("Entry", bound=JournalEntry)
+
+_READY: Final[ContextVar[list[Holding] | None]] = ContextVar("_READY", default=None)
 
 OpenEngine = Callable[[Mapping[str, Dataset]], Engine]
 """Gives an engine for these datasets, perhaps one that is open already; whoever opens engines closes them."""
@@ -150,6 +154,10 @@ class Account(ABC, Generic[Paid, Drawn, Stored]):
     def unmade(self) -> DiscreetError:
         """The fixed words for a draw that failed."""
 
+    def paused(self, ledger: Ledger, suspended: DatasetSuspended) -> DiscreetError:
+        """What is told where a dataset is suspended before anything is settled now."""
+        return suspended
+
     @abstractmethod
     def stopped(self, stopped: BaseException) -> BaseException:
         """What is told when something other than the draw stops a release that was settled."""
@@ -182,8 +190,11 @@ def release(passage: Passage[Paid, Drawn, Stored, Given], ledger: Ledger) -> Giv
     """Release within the budget, or raise; never both charge and stay silent about it."""
     passage.check(ledger)
     account = passage.account()
-    with account.lease(ledger) as found:
-        draw = None if found is not None else passage.prepare(ledger)
+    with letting_go(), account.lease(ledger) as found:
+        try:
+            draw = None if found is not None else passage.prepare(ledger)
+        except DatasetSuspended as suspended:
+            raise account.paused(ledger, suspended) from None
         held = account.settle(ledger) if found is None else found
         try:
             stored = held.stored
@@ -205,7 +216,8 @@ def hold(
     passage.check(ledger)
     account = passage.account()
     assert isinstance(account, Charge), "only charges can be set aside"
-    passage.prepare(ledger)
+    with letting_go():
+        passage.prepare(ledger)
     return ledger.hold(account.ways[0], who=who, expires=expires)
 
 
@@ -277,6 +289,13 @@ class Charge(Account[Receipt, Drawn, bytes]):
 
     def unmade(self) -> DiscreetError:
         return self._unanswered(suspended=True)
+
+    def paused(self, ledger: Ledger, suspended: DatasetSuspended) -> DiscreetError:
+        """Where the request was charged before, its charge stands."""
+        request = self.request
+        found = ledger.question(analyst=request.analyst, request_id=request.request_id)
+        mine = found is not None and found.plan_hash in {way.plan_hash for way in self.ways}
+        return self._unanswered(suspended=True) if mine else suspended
 
     def stopped(self, stopped: BaseException) -> BaseException:
         return stopped if isinstance(stopped, RequestConflict) else self._unanswered(suspended=False)
@@ -415,12 +434,27 @@ def require_active(datasets: Mapping[str, Dataset], ledger: Ledger, *, beside: s
             raise DatasetSuspended(dataset=name)
 
 
+@contextmanager
+def letting_go() -> Iterator[None]:
+    """Engines that were made ready and not used, because a charge was refused, let go of what they hold for it."""
+    ready: list[Holding] = []
+    before = _READY.set(ready)
+    try:
+        yield
+    finally:
+        _READY.reset(before)
+        for engine in ready:
+            engine.let_go()
+
+
 def ready_engine(open_engine: OpenEngine, datasets: Mapping[str, Dataset], plan: Plan, *, undone: str) -> Engine:
     """An engine that is ready for the plan; what fails here leaves nothing `charged`, or no marker."""
     try:
         engine = open_engine(datasets)
         if isinstance(engine, Prepared):
             engine.prepare(plan)
+        if isinstance(engine, Holding) and (ready := _READY.get()) is not None:
+            ready.append(engine)
         return engine
     except DiscreetError:
         raise

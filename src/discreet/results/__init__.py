@@ -61,13 +61,14 @@ if TYPE_CHECKING:
     )
     from discreet.results.published_release import Basis, Calibration, CalibrationTarget, Release, ReleaseKind
     from discreet.results.row_listing import Chosen, PairedColumns, ends_of, parts_of
-    from discreet.results.sent_release import read_release, write_release
+    from discreet.results.sent_release import RELEASE_FORM, read_release, write_release
 else:
     __getattr__, __dir__ = open_door(__name__)
 
 __all__ = [
     "ALL",
     "NOTHING",
+    "RELEASE_FORM",
     "Accounted",
     "Amount",
     "Basis",

@@ -12,22 +12,21 @@ from datetime import UTC, datetime
 
 from fastapi import Request, Response
 from fastapi.responses import JSONResponse
-from starlette.concurrency import run_in_threadpool
 
 from discreet.catalogue import Phrase, language, say, speaking
 from discreet.errors import DiscreetError, NotAllowed, ParameterInvalid, QueryRefused
 from discreet.ledger import PastQuestion, check_name
 from discreet.people import Role
 from discreet.present import file_parts
-from discreet.results import Release, write_release
+from discreet.results import RELEASE_FORM, Release, write_release
 from discreet.server.callers import Caller
 from discreet.server.office import ServedOffice
-from discreet.server.problems import problem_of
+from discreet.server.problems import MEDIA_TYPE, interrupted, problem_of
 from discreet.server.server_log import tell_log
 from discreet.server.spending_questions import QuestionKind, SpendingQuestion
 from discreet.work import Job, JobOutcome, is_long, next_slot
 
-__all__ = ["RELEASE_TYPE", "answer_question", "perform_job", "tell_job"]
+__all__ = ["RELEASE_TYPE", "answer_question", "perform_job", "tell_job", "wants_release"]
 
 RELEASE_TYPE = "application/vnd.discreet.release+json"
 _POLL_SECONDS = 1
@@ -36,8 +35,9 @@ _POLL_SECONDS = 1
 async def answer_question(request: Request, caller: Caller, question: SpendingQuestion) -> Response:
     """Answer with 200, or with 202 and a job: not before the next public slot, nor before the answer's own."""
     office, key = caller.office, _key(request)
-    as_release = RELEASE_TYPE in request.headers.get("accept", "")
+    as_release = wants_release(request)
     asked = ready = datetime.now(UTC)
+    ended = False
 
     def work() -> Response:
         nonlocal ready
@@ -55,9 +55,13 @@ async def answer_question(request: Request, caller: Caller, question: SpendingQu
         return _respond(release, stored, as_release=as_release)
 
     try:
-        return await run_in_threadpool(work)
+        return await office.turns.take(caller.name, work)
+    except asyncio.CancelledError:  # the server ends
+        ended = True
+        told = interrupted(key)
+        return Response(told.to_bytes(), told.status, media_type=MEDIA_TYPE)
     finally:
-        if office.settings.slots:
+        if office.settings.slots and not ended:
             now = datetime.now(UTC)
             await asyncio.sleep((next_slot(asked, max(now, ready)) - now).total_seconds())
 
@@ -103,6 +107,22 @@ def perform_job(office: ServedOffice, job: Job, before_charge: Callable[[], bool
 def _accepted(office: ServedOffice, job: Job) -> Response:
     headers = {"location": f"/v1/jobs/{job.id}", "retry-after": str(_POLL_SECONDS)}
     return JSONResponse({"job": tell_job(office, job)}, status_code=202, headers=headers)
+
+
+def wants_release(request: Request) -> bool:
+    """Whether whoever asks reads releases; ParameterInvalid, and nothing is charged, where they read another form."""
+    for accepted in request.headers.get("accept", "").split(","):
+        media, *named = (part.strip().lower() for part in accepted.split(";"))
+        if media == RELEASE_TYPE:
+            form = dict(part.partition("=")[::2] for part in named).get("form", str(RELEASE_FORM))
+            if form != str(RELEASE_FORM):
+                raise ParameterInvalid(
+                    parameter=Phrase("Accept"),
+                    rule=say("must name the form of a release that this server writes: {form}", form=str(RELEASE_FORM)),
+                    given=say("another"),
+                )
+            return True
+    return False
 
 
 def _key(request: Request) -> str:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
+import sys
 import threading
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -18,7 +21,7 @@ from discreet import __version__
 from discreet.catalogue import ENGLISH, FRENCH, say, speaking
 from discreet.errors import DiscreetError, RequestInvalid, TooManyRequests
 from discreet.server.api_examples import EXAMPLES, OTHER_MEDIA
-from discreet.server.callers import Somebody
+from discreet.server.callers import SESSION_COOKIE, Somebody
 from discreet.server.connections.addresses import read_proxies
 from discreet.server.connections.guard import Guard, GuardTerms
 from discreet.server.job_process import start_jobs
@@ -38,7 +41,7 @@ from discreet.server.routes import (
 )
 from discreet.server.server_log import tell_log
 
-__all__ = ["PUBLIC", "describe_api", "make_app"]
+__all__ = ["IN_PERSON", "PUBLIC", "describe_api", "make_app"]
 
 PUBLIC: Final = frozenset(
     {
@@ -52,6 +55,9 @@ PUBLIC: Final = frozenset(
 )
 """What anybody reaches, without signing in."""
 
+IN_PERSON: Final = frozenset({("post", "/v1/tokens"), ("put", "/v1/me/password"), ("post", "/v1/people/{name}/link")})
+"""What takes a session, and no token: it makes a way in that would outlast one."""
+
 _ROUTES: Final = (
     status_routes,
     sign_in_routes,
@@ -63,6 +69,7 @@ _ROUTES: Final = (
     ledger_routes,
     people_routes,
 )
+_WORDS: Final = 0.3
 
 
 def make_app(settings: Mapping[str, str]) -> ASGIApp:
@@ -74,18 +81,34 @@ def make_app(settings: Mapping[str, str]) -> ASGIApp:
         office = await run_in_threadpool(ServedOffice.open, chosen)
         stop = threading.Event()
         try:
+            await run_in_threadpool(office.require_stores)
             await run_in_threadpool(office.warm)
             app.state.office = office
             worker = start_jobs(office, stop)
             yield
             stop.set()
             await run_in_threadpool(worker.join, 5)
+            if worker.is_alive() or office.turns.busy:
+                await _leave()
         finally:
             stop.set()
             office.close()
 
-    terms = GuardTerms(proxies=read_proxies(chosen.proxies))
+    terms = GuardTerms(
+        proxies=read_proxies(chosen.proxies), per_address=chosen.per_address, uncounted=frozenset({"/v1/health"})
+    )
     return _Speaking(Guard(_assemble(life), terms, refuse=refuse))
+
+
+async def _leave() -> None:
+    """End this process where something is still being drawn: an engine that is closed in its use is a fault.
+
+    Whatever was charged stands, and is answered when it is asked again; a job is somebody else's when its lease is out.
+    """
+    tell_log(say("What was being drawn is left. Asked again under its key, it costs nothing more."))
+    await asyncio.sleep(_WORDS)  # what was said to those who wait has time to go
+    sys.stdout.flush()
+    os._exit(0)
 
 
 def _assemble(life: Any = None) -> FastAPI:
@@ -139,17 +162,26 @@ def describe_api(app: FastAPI | None = None) -> dict[str, Any]:
     for name in ("HTTPValidationError", "ValidationError"):
         schemas.pop(name, None)
     schemas["Problem"] = document
-    found["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+    found["components"]["securitySchemes"] = {
+        "token": {"type": "http", "scheme": "bearer"},
+        "session": {"type": "apiKey", "in": "cookie", "name": SESSION_COOKIE},
+    }
     shown = {"description": "Refused.", "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}}
     for path, methods in found["paths"].items():
         for method, operation in methods.items():
             operation["responses"].pop("422", None)
             operation["responses"]["default"] = shown
-            operation["security"] = [] if (method, path) in PUBLIC else [{"token": []}]
+            operation["security"] = _tell_security((method, path))
             _describe_answer(operation["responses"], (method, path))
             for parameter in operation.get("parameters", ()):
                 parameter["required"] = parameter["in"] != "query"  # also the key, whose absence has words of its own
     return found
+
+
+def _tell_security(place: tuple[str, str]) -> list[dict[str, list[str]]]:
+    if place in PUBLIC:
+        return []
+    return [{"session": []}] if place in IN_PERSON else [{"token": []}, {"session": []}]
 
 
 def _describe_answer(responses: dict[str, Any], place: tuple[str, str]) -> None:
@@ -170,6 +202,7 @@ class _Speaking:
     def __init__(self, app: Guard) -> None:
         self._app = app
         self.refuse = app.refuse
+        self.trusts = app.trusts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         wanted = next((value for name, value in scope.get("headers", ()) if name == b"accept-language"), b"")

@@ -44,7 +44,7 @@ class QueryBody(_Body):
     """A question in SQL, with what it may cost or how close it must be."""
 
     sql: Sql = Field(examples=[_COUNT])
-    epsilon: Amount | None = Field(None, examples=["0.5"], description="What it may cost in all.")
+    epsilon: Amount | None = Field(None, examples=["0.5"], description="What a new answer costs in all.")
     within: Widths | None = Field(None, description="Half-widths to reach, in place of epsilon.")
     delta: Amount = "0"
     assume: Widths | None = Field(None, description="Counts taken for granted where an expected error needs them.")

@@ -19,6 +19,8 @@ __all__ = [
     "Auditor",
     "Caller",
     "Custodian",
+    "CustodianInPerson",
+    "InPerson",
     "Overseer",
     "Somebody",
     "address_of",
@@ -104,3 +106,20 @@ Analyst = Annotated[Caller, _requires(Role.ANALYST)]
 Custodian = Annotated[Caller, _requires(Role.CUSTODIAN)]
 Auditor = Annotated[Caller, _requires(Role.AUDITOR)]
 Overseer = Annotated[Caller, _requires(*_OVERSEERS)]
+
+
+def in_person(caller: Somebody) -> Caller:
+    """Whoever signed in. Another way in is made by nobody else: it would still be there when a token is revoked."""
+    if caller.person.via != "session":
+        raise NotAllowed(
+            say("a token cannot make this: what it made would outlast it. Sign in with a link or a password.")
+        )
+    return caller
+
+
+def custodian_in_person(caller: Custodian) -> Caller:
+    return in_person(caller)
+
+
+InPerson = Annotated[Caller, Depends(in_person)]
+CustodianInPerson = Annotated[Caller, Depends(custodian_in_person)]

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Self
 
 from discreet.ledger import PastQuestion
-from discreet.people import LocalIdentity, People
+from discreet.people import LocalIdentity, People, RequestFacts
+from discreet.server.turns import Turns
 from discreet.session import Session
 from discreet.session import open as open_session
 from discreet.stores import open_store
 from discreet.work import JOB_TABLES, JobStore, next_slot
 
-__all__ = ["OfficeSettings", "ServedOffice"]
+__all__ = ["OfficeSettings", "ServedOffice", "last_minute"]
+
+
+def last_minute() -> str:
+    """The last full minute, as the ledger writes times: what is told as of it tells of no moment since."""
+    return datetime.now(UTC).replace(second=0, microsecond=0).isoformat(timespec="microseconds")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +62,7 @@ class ServedOffice:
     people: People
     identity: LocalIdentity
     jobs: JobStore
+    turns: Turns = field(default_factory=Turns)
 
     @classmethod
     def open(cls, settings: OfficeSettings) -> ServedOffice:
@@ -67,8 +74,14 @@ class ServedOffice:
             session,
             people,
             LocalIdentity(people),
-            JobStore(open_store(session.workspace, JOB_TABLES)),
+            JobStore(open_store(session.workspace, JOB_TABLES), session.ledger.attest, session.ledger.head),
         )
+
+    def require_stores(self) -> None:
+        """Read from the ledger and from every table beside it, or raise what keeps them from being read."""
+        self.session.ledger.head()
+        self.identity.authenticate(RequestFacts(bearer=None, session="nobody's", address=""))
+        self.jobs.list("nobody", limit=1)
 
     def warm(self) -> None:
         """Load and open what the first question would otherwise wait for. No row is looked at."""
@@ -85,6 +98,11 @@ class ServedOffice:
             return None
         committed = datetime.fromisoformat(asked.committed)
         return next_slot(datetime.fromisoformat(asked.charged), committed) if self.settings.slots else committed
+
+    def is_suspended(self, dataset: str) -> bool:
+        """As of the last full minute: the moment at which a draw failed is nobody's to see."""
+        since = self.session.ledger.suspended_since(dataset)
+        return since is not None and since < last_minute()
 
     def has_left(self, asked: PastQuestion) -> bool:
         leaves = self.leaves(asked)

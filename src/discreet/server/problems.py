@@ -14,7 +14,7 @@ from discreet import errors
 from discreet.catalogue import Phrase
 from discreet.errors import DiscreetError
 
-__all__ = ["MEDIA_TYPE", "Problem", "problem_of", "refusal", "refuse", "status_of"]
+__all__ = ["MEDIA_TYPE", "Problem", "interrupted", "problem_of", "refusal", "refuse", "status_of"]
 
 MEDIA_TYPE: Final = "application/problem+json"
 _URN: Final = "urn:discreet:error:"
@@ -75,10 +75,12 @@ _REFUSED: Final = {
     408: Phrase("the request did not come in time."),
     413: Phrase("the body is too long."),
     415: Phrase("the body must be JSON, in UTF-8 and not compressed (content-type: application/json)."),
+    429: Phrase("too many requests came from this address. Ask again in a minute; nothing was charged."),
     431: Phrase("the head of the request is too long."),
     500: _UNWELL,
     503: _UNWELL,
 }
+_NAMES: Final = {429: errors.TooManyRequests.__name__}
 
 
 class Problem:
@@ -109,8 +111,15 @@ def problem_of(error: DiscreetError, *, tell: Callable[[str], None]) -> Problem:
 def refusal(status: int, code: str = "RequestInvalid") -> Problem:
     """What is refused before anybody knows what it is about; `code` is the word that machines know it by."""
     said = _REFUSED.get(status, _REFUSED[400])
-    error = "RequestInvalid" if status < 500 else "DiscreetError"
+    error = _NAMES.get(status, "RequestInvalid" if status < 500 else "DiscreetError")
     return Problem(status, {"error": error, "message": str(said), "fields": {"code": code}, "charged": False})
+
+
+def interrupted(request_id: str) -> Problem:
+    """What is told of a question that spends when the server ends in the middle of it: it may have been charged."""
+    fields = {"request_id": request_id}
+    error = errors.ChargedNotAnswered.__name__
+    return Problem(503, {"error": error, "message": str(_UNWELL), "fields": fields, "charged": True})
 
 
 def refuse(status: int, code: str) -> bytes:

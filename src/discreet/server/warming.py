@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Final
 
 from discreet.errors import DiscreetError
-from discreet.release import Question, read_ask
+from discreet.release import Question, letting_go, read_ask
 from discreet.session import Session
 
 __all__ = ["warm"]
@@ -32,4 +32,5 @@ def warm(session: Session) -> None:
                 analyst=session.who,
                 epsilon="1",
             )
-            Question(asked, session.open_engine).prepare(session.ledger)
+            with letting_go():
+                Question(asked, session.open_engine).prepare(session.ledger)

@@ -46,6 +46,16 @@ class TableExplanation(Listed):
     targets: tuple[Target, ...] = ()
 
     @property
+    def plan_hash(self) -> str:
+        """Identifies the plan and the datasets."""
+        return plan_hash(self.design.statement.plan)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What should be known beside the figures."""
+        return (*self._calibration(), *self._notes())
+
+    @property
     def rows(self) -> list[dict[str, str | int | float]]:
         """The chosen strategy's half-widths, for every measure and margin: the least and the largest."""
         formed = self.design.formed
@@ -69,13 +79,19 @@ class TableExplanation(Listed):
         )
 
     def _lines(self) -> list[str]:
-        return self.outlook.lines()
+        return self.summary()
+
+    def summary(self) -> list[str]:
+        """How far off figures will be, and what they cost."""
+        each = zip(self.design.components, self.half_widths, strict=True)
+        return [*(self._intervals(component, widths) for component, widths in each), *self.outlook.lines()]
 
     def to_dict(self) -> dict[str, object]:
         formed = self.design.formed
         return {
             "plan": list(self.plan),
-            "plan_hash": plan_hash(self.design.statement.plan),
+            "plan_hash": self.plan_hash,
+            "title": formed.title.text(language()),
             "sql": formed.request.to_sql(formed.card),
             "table": describe_design(self.design, None),
             "cells": int(np.prod(formed.sizes)),
@@ -94,6 +110,7 @@ class TableExplanation(Listed):
                     "half_widths": [
                         {
                             "keeps": [formed.request.by[index] for index in margin],
+                            "figures": component.layout.count(margin),
                             "least": low * float(component.face.step),
                             "largest": high * float(component.face.step),
                         }
@@ -113,11 +130,8 @@ class TableExplanation(Listed):
             "charge": self.outlook.cost(),
             "guarantee": str(self.outlook.guarantee),
             **self.outlook.to_dict(),
-            "notes": [
-                *self._calibration(),
-                *self._notes(),
-                *([] if self.outlook.refusal is None else [self.outlook.refusal]),
-            ],
+            "notes": [*self.notes, *([] if self.outlook.refusal is None else [self.outlook.refusal])],
+            "summary": self.summary(),
         }
 
     def _calibration(self) -> list[str]:
@@ -185,7 +199,7 @@ class TableExplanation(Listed):
         sections += [
             *([(say("Calibration"), calibration)] if (calibration := self._calibration()) else []),
             (say("Budget"), [*self.outlook.lines(), *self._notes()]),
-            (say("Plan hash"), [plan_hash(self.design.statement.plan)]),
+            (say("Plan hash"), [self.plan_hash]),
         ]
         return "\n".join("\n".join([heading, *(f"  {line}" for line in lines)]) for heading, lines in sections)
 
@@ -212,13 +226,16 @@ class TableExplanation(Listed):
         ]
 
     def _chosen(self, component: Component, widths: Mapping[Margin, tuple[float, float]]) -> list[str]:
+        used = say_strategy(note_strategy(self.design.formed, component))
+        return [used.text(language()), self._intervals(component, widths)]
+
+    def _intervals(self, component: Component, widths: Mapping[Margin, tuple[float, float]]) -> str:
         formed, step = self.design.formed, float(component.face.step)
         spans = say("; ").join(
             f"{name_margin(formed, margin)} ± {_span(low * step, high * step)}"
             for margin, (low, high) in widths.items()
         )
-        intervals = say("{level} intervals: {spans}", level=percent(self.level), spans=spans)
-        return [say_strategy(note_strategy(formed, component)).text(language()), intervals]
+        return say("{level} intervals: {spans}", level=percent(self.level), spans=spans)
 
 
 def _span(low: float, high: float) -> str:

@@ -5,6 +5,8 @@ Owners take turns, so that whoever asks much waits for themselves; and nobody ha
 Every change is one statement of a durable transaction, but for the renewal of a lease: one that is lost with the
 machine ends earlier, which costs nothing but a second run. Leases are read by the clock of whoever claims; clocks of
 machines that share a store should agree to some seconds.
+
+A row that was not written here counts for nobody (`read_job`), and whoever meets it in the queue removes it.
 """
 
 from __future__ import annotations
@@ -12,14 +14,25 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
 from discreet.catalogue import Phrase, say
 from discreet.errors import Refused, RequestConflict, UnknownName
 from discreet.ledger import check_name
-from discreet.stores import Run, Store
-from discreet.work.jobs import COLUMNS, Job, JobState, in_microseconds, read_job, tell_failure, write_json
+from discreet.stores import Rows, Run, Store
+from discreet.work.jobs import (
+    COLUMNS,
+    Attest,
+    Job,
+    JobState,
+    attest_job,
+    in_microseconds,
+    read_job,
+    tell_failure,
+    write_json,
+)
 from discreet.work.slots import next_slot
 
 __all__ = ["MOST_KEPT", "MOST_LOST", "MOST_OPEN", "WRITING", "JobStore"]
@@ -40,18 +53,22 @@ _KEPT: Final = timedelta(days=30)
 _ID: Final = re.compile(r"[0-9a-f]{32}", re.ASCII)
 
 _SUBMIT: Final = f"""
-INSERT INTO jobs (id, owner, kind, request_id, body, language, state, asked) VALUES (?, ?, ?, ?, ?, ?, 'waiting', ?)
-ON CONFLICT (owner, request_id) DO NOTHING RETURNING {COLUMNS}
+INSERT INTO jobs (id, owner, kind, request_id, body, language, asked, word, state)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'waiting') RETURNING {COLUMNS}
 """
+_FIND_ASKED: Final = f"SELECT {COLUMNS} FROM jobs WHERE owner = ? AND request_id = ?"
+_REMOVE_ASKED: Final = "DELETE FROM jobs WHERE owner = ? AND request_id = ?"
+_REMOVE: Final = "DELETE FROM jobs WHERE id = ?"
 _OPEN: Final = "state <> 'cancelled' AND (leaves IS NULL OR leaves > ?)"
-_COUNT_OPEN: Final = f"SELECT COUNT(*) FROM jobs WHERE owner = ? AND {_OPEN}"
+_FIND_OPEN: Final = f"SELECT {COLUMNS} FROM jobs WHERE owner = ? AND {_OPEN}"
 _FORGET: Final = f"""
 DELETE FROM jobs WHERE id IN (
     SELECT id FROM jobs WHERE owner = ? AND NOT ({_OPEN}) ORDER BY asked DESC, id LIMIT 1000000 OFFSET {MOST_KEPT}
 )
 """
 _REVIVE: Final = f"""
-UPDATE jobs SET state = 'charging', asked = ?, language = ?, leaves = NULL, charge = NULL, problem = NULL, lost = 0
+UPDATE jobs SET
+    state = 'charging', language = ?, asked = ?, word = ?, leaves = NULL, charge = NULL, problem = NULL, lost = 0
 WHERE id = ? RETURNING {COLUMNS}
 """
 _CLAIM: Final = f"""
@@ -71,9 +88,9 @@ _BEGIN_CHARGE: Final = f"UPDATE jobs SET state = 'charging' WHERE {_OWN}"
 _FINISH: Final = f"""
 UPDATE jobs SET state = ?, charge = ?, problem = ?, leaves = ?, worker = NULL, lease = NULL WHERE {_OWN}
 """
-_CANCEL: Final = f"""
+_CANCEL: Final = """
 UPDATE jobs SET state = 'cancelled', worker = NULL, lease = NULL
-WHERE owner = ? AND id = ? AND state IN ('waiting', 'running') RETURNING {COLUMNS}
+WHERE owner = ? AND id = ? AND state IN ('waiting', 'running') RETURNING id
 """
 _SWEEP: Final = """
 DELETE FROM jobs WHERE state IN ('done', 'failed', 'cancelled') AND COALESCE(leaves, asked) <= ? RETURNING id
@@ -81,10 +98,16 @@ DELETE FROM jobs WHERE state IN ('done', 'failed', 'cancelled') AND COALESCE(lea
 
 
 class JobStore:
-    """The jobs of everybody who asks here. `store` has the tables JOB_TABLES."""
+    """The jobs of everybody who asks here. `store` has the tables JOB_TABLES; `attest` gives the word of the key.
 
-    def __init__(self, store: Store) -> None:
+    `look` reads the ledger: a worker that was idle learns by it of another key, and removes nothing that is ours.
+    Jobs from before another key count for nobody.
+    """
+
+    def __init__(self, store: Store, attest: Attest, look: Callable[[], object] = lambda: None) -> None:
         self._store = store
+        self._attest = attest
+        self._look = look
 
     def close(self) -> None:
         self._store.close()
@@ -102,37 +125,39 @@ class JobStore:
         check_name(request_id, parameter=Phrase("request id"))
         text, moment = write_json(body), in_microseconds(asked)
         with self._store.writing() as run:
-            made = run(_SUBMIT, secrets.token_hex(16), owner, kind, request_id, text, language, moment)
-            if made:
-                _require_few(run, owner, moment)
+            job = self._read_first(run(_FIND_ASKED, owner, request_id))
+            if job is None:
+                run(_REMOVE_ASKED, owner, request_id)
+                said = (secrets.token_hex(16), owner, kind, request_id, text, language, moment)
+                made = run(_SUBMIT, *said, attest_job(self._attest, said))
+                self._require_few(run, owner, moment)
                 run(_FORGET, owner, moment)
-                return read_job(made[0])
-            [row] = run(f"SELECT {COLUMNS} FROM jobs WHERE owner = ? AND request_id = ?", owner, request_id)
-            job = read_job(row)
+                return self._read_own(made)
             if (job.kind, write_json(job.body)) != (kind, text):
                 raise _conflict(request_id)
             if _may_be_taken_up_again(job, asked):
-                [row] = run(_REVIVE, moment, language, job.id)
-                job = read_job(row)
+                said = (job.id, owner, kind, request_id, text, language, moment)
+                return self._read_own(run(_REVIVE, language, moment, attest_job(self._attest, said), job.id))
             return job
 
     def find(self, owner: str, id: str) -> Job:
         """A job of this owner; UnknownName for anybody else's, in the same words as for one that never was."""
         with self._store.reading() as run:
-            return _find(run, owner, id)
+            return self._find(run, owner, id)
 
     def list(self, owner: str, limit: int) -> tuple[Job, ...]:
         """The owner's newest jobs."""
         statement = f"SELECT {COLUMNS} FROM jobs WHERE owner = ? ORDER BY asked DESC, id LIMIT ?"
         with self._store.reading() as run:
-            return tuple(map(read_job, run(statement, owner, limit)))
+            found = [read_job(row, self._attest) for row in run(statement, owner, limit)]
+        return tuple(job for job in found if job is not None)
 
     def cancel(self, owner: str, id: str) -> Job:
         """End a job before it is charged; Refused from then on, whatever became of it."""
         with self._store.writing() as run:
-            if _ID.fullmatch(id) and (ended := run(_CANCEL, owner, id)):
-                return read_job(ended[0])
-            job = _find(run, owner, id)
+            job = self._find(run, owner, id)
+            if run(_CANCEL, owner, id):
+                return replace(job, state=JobState.CANCELLED)
         if job.state is not JobState.CANCELLED:
             raise Refused(
                 say(
@@ -155,7 +180,10 @@ class JobStore:
         with self._store.writing() as run:
             while claimed := run(_CLAIM, worker, moment, until, moment):
                 *row, lost = claimed[0]
-                job = read_job(tuple(row))
+                job = self._read_anew(tuple(row))
+                if job is None:
+                    run(_REMOVE, row[0])
+                    continue
                 if lost < MOST_LOST:
                     return job
                 problem = tell_failure(job, charging=job.state is JobState.CHARGING)
@@ -198,27 +226,43 @@ class JobStore:
         with self._store.writing() as run:
             return len(run(_SWEEP, in_microseconds(now - _KEPT)))
 
+    # --- rows -------------------------------------------------------------------------------------------------------
 
-def _require_few(run: Run, owner: str, moment: int) -> None:
-    """Counted as the owner sees them: that one more is taken must not tell of an end before it may leave."""
-    [(found,)] = run(_COUNT_OPEN, owner, moment)
-    if found > MOST_OPEN:
-        raise Refused(
-            say(
-                "you have {count} jobs that have not ended, and there may be no more. Nothing was charged; ask again "
-                "when one of them has ended, or cancel one.",
-                count=MOST_OPEN,
-            ),
-            most=MOST_OPEN,
-        )
+    def _read_first(self, rows: Rows) -> Job | None:
+        return read_job(rows[0], self._attest) if rows else None
 
+    def _read_anew(self, row: tuple[Any, ...]) -> Job | None:
+        job = read_job(row, self._attest)
+        if job is None:
+            self._look()
+            job = read_job(row, self._attest)
+        return job
 
-def _find(run: Run, owner: str, id: str) -> Job:
-    """Only what may be an id is looked up: a database refuses some texts in words of its own."""
-    found = run(f"SELECT {COLUMNS} FROM jobs WHERE owner = ? AND id = ?", owner, id) if _ID.fullmatch(id) else []
-    if not found:
-        raise UnknownName(sort=Phrase("Job"), name=id[:40], where=Phrase("your jobs"))
-    return read_job(found[0])
+    def _read_own(self, rows: Rows) -> Job:
+        job = self._read_first(rows)
+        assert job is not None, "it was written in this transaction"
+        return job
+
+    def _find(self, run: Run, owner: str, id: str) -> Job:
+        """Only what may be an id is looked up: a database refuses some texts in words of its own."""
+        found = run(f"SELECT {COLUMNS} FROM jobs WHERE owner = ? AND id = ?", owner, id) if _ID.fullmatch(id) else []
+        job = self._read_first(found)
+        if job is None:
+            raise UnknownName(sort=Phrase("Job"), name=id[:40], where=Phrase("your jobs"))
+        return job
+
+    def _require_few(self, run: Run, owner: str, moment: int) -> None:
+        """Counted as the owner sees them: that one more is taken must not tell of an end before it may leave."""
+        found = [row for row in run(_FIND_OPEN, owner, moment) if read_job(row, self._attest) is not None]
+        if len(found) > MOST_OPEN:
+            raise Refused(
+                say(
+                    "you have {count} jobs that have not ended, and there may be no more. Nothing was charged; ask "
+                    "again when one of them has ended, or cancel one.",
+                    count=MOST_OPEN,
+                ),
+                most=MOST_OPEN,
+            )
 
 
 def _finish(

@@ -2,12 +2,15 @@
 
 A job may be run twice, by a worker that was thought lost and by the next one: its request id meets its own charge on
 the ledger, so it is charged once. What is kept here may be lost too; charges and answers stay on the ledger.
+
+A row has the word of the ledger's key for who asks what: whoever can write the table asks as nobody by it.
 """
 
 from __future__ import annotations
 
+import hmac
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
@@ -21,8 +24,10 @@ from discreet.work.slots import next_slot
 __all__ = [
     "COLUMNS",
     "JOB_TABLES",
+    "Attest",
     "Job",
     "JobState",
+    "attest_job",
     "in_microseconds",
     "read_job",
     "tell_failure",
@@ -34,7 +39,7 @@ JOB_TABLES: Final = Tables(
     (
         """
         CREATE TABLE jobs (
-            id text PRIMARY KEY,
+            id text PRIMARY KEY NOT NULL,
             owner text NOT NULL,
             kind text NOT NULL,
             request_id text NOT NULL,
@@ -50,6 +55,7 @@ JOB_TABLES: Final = Tables(
             taken bigint NOT NULL DEFAULT 0,
             claims bigint NOT NULL DEFAULT 0,
             lost bigint NOT NULL DEFAULT 0,
+            word text NOT NULL,
             UNIQUE (owner, request_id)
         )
         """,
@@ -58,9 +64,12 @@ JOB_TABLES: Final = Tables(
     ),
 )
 """Times are microseconds since 1970. A job that nobody has leased has neither `worker` nor `lease`; `taken` is when it
-was last taken up, or 0."""
+was last taken up, or 0. `word` is the key's."""
 
-COLUMNS: Final = "id, owner, kind, request_id, body, state, asked, leaves, charge, problem, language, claims"
+COLUMNS: Final = "id, owner, kind, request_id, body, language, asked, word, state, leaves, charge, problem, claims"
+
+Attest = Callable[..., str]
+"""The word of the ledger's key for texts and numbers: `Ledger.attest`."""
 
 _START: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -149,28 +158,48 @@ def tell_failure(job: Job, *, charging: bool) -> dict[str, object]:
 # --- how a job stands in its row ------------------------------------------------------------------------------------
 
 
-def read_job(row: tuple[Any, ...]) -> Job:
-    """The job in a row of COLUMNS."""
-    id, owner, kind, request_id, body, state, asked, leaves, charge, problem, language, claims = row
-    return Job(
-        id=id,
-        owner=owner,
-        kind=kind,
-        request_id=request_id,
-        body=json.loads(body),
-        state=JobState(state),
-        asked=_moment(asked),
-        leaves=None if leaves is None else _moment(leaves),
-        charge=charge,
-        problem=None if problem is None else json.loads(problem),
-        language=language,
-        claims=claims,
-    )
+def attest_job(attest: Attest, said: tuple[str | int, ...]) -> str:
+    """The key's word for who asks what: for the columns up to `asked`, as they stand in the row."""
+    return attest("job", *said)
+
+
+def read_job(row: tuple[Any, ...], attest: Attest) -> Job | None:
+    """The job in a row of COLUMNS; None where the key's word does not hold, or where it cannot be read."""
+    *said, word, state, leaves, charge, problem, claims = row
+    if [type(one) for one in (*said, word)] != [*[str] * 6, int, str]:
+        return None
+    if not hmac.compare_digest(word.encode(), attest_job(attest, tuple(said)).encode()):
+        return None
+    id, owner, kind, request_id, body, language, asked = said
+    try:
+        return Job(
+            id=id,
+            owner=owner,
+            kind=kind,
+            request_id=request_id,
+            body=_read_object(body),
+            state=JobState(state),
+            asked=_moment(asked),
+            leaves=None if leaves is None else _moment(leaves),
+            charge=charge,
+            problem=None if problem is None else _read_object(problem),
+            language=language,
+            claims=claims,
+        )
+    except (ValueError, TypeError, OverflowError, RecursionError):
+        return None
 
 
 def write_json(found: Mapping[str, Any]) -> str:
     """The same text for the same content, in letters that every database takes."""
     return json.dumps(found, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def _read_object(text: str) -> dict[str, Any]:
+    found = json.loads(text)
+    if not isinstance(found, dict):
+        raise TypeError("neither a question nor a problem")
+    return found
 
 
 def in_microseconds(moment: datetime) -> int:

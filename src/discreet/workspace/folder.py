@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from discreet.cards import Card, read_card
-from discreet.catalogue import Phrase, say
+from discreet.catalogue import Phrase, language, say
 from discreet.errors import PathInvalid, Refused, UnknownName, UsageError, WorkspaceMissing
 from discreet.files import locked, sync, write_whole
 from discreet.paths import AnyPath, as_path, read_regular, tell_reason
@@ -100,6 +100,26 @@ class Dataset:
     data: Path
     report: Path
     source: RowSource
+
+    @property
+    def title(self) -> str:
+        """What its card calls it, in the language of the moment."""
+        return self.card.title.text(language())
+
+    @property
+    def population(self) -> str:
+        """Whose budget pays for it."""
+        return self.card.population
+
+    @property
+    def unit(self) -> str:
+        """The column that tells protected units apart."""
+        return self.card.unit.column
+
+    @property
+    def columns(self) -> int:
+        """How many its card describes."""
+        return len(self.card.columns)
 
     @property
     def staging(self) -> Path:

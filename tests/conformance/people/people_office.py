@@ -67,9 +67,9 @@ class OpenOffice:
         """The session of somebody who gave their password."""
         return self.people.sign_in.with_password(name, password, address=address)[1]
 
-    def let_in(self, name: str) -> str:
+    def let_in(self, name: str, *, who: str = "ana") -> str:
         """The session of somebody who was sent a link and used it."""
-        person, secret = self.people.sign_in.use_link(self.people.sign_in.make_link(name, who="ana"))
+        person, secret = self.people.sign_in.use_link(self.people.sign_in.make_link(name, who=who))
         assert person.name == name
         return secret
 

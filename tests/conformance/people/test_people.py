@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from discreet.errors import NotSignedIn, ParameterInvalid, RecordsUnavailable, Refused, UnknownName
-from discreet.people import Bucket, Role
+from discreet.people import Bucket, PersonEntry, Proposal, Role
 from discreet.session import open as open_session
 from tests.cli.clinic import CARD, ROWS
 from tests.conformance.people.people_office import OpenOffice, OpenOffices, opened
 
+CUSTODIAN = Role.CUSTODIAN
 PASSWORD = "correct horse battery"
 OTHER = "staple of another kind"
 
@@ -64,6 +65,20 @@ def test_a_name_is_given_once(office: OpenOffice) -> None:
         with pytest.raises(Refused, match="'ben' is known here already"):
             office.people.add(name, {Role.ANALYST}, who="ana")
     assert office.head() == before
+
+
+@pytest.mark.parametrize("name", ["discreet", "custodian", "Discreet", "CUSTODIAN"])
+def test_nobody_has_a_name_that_the_ledger_itself_writes(office: OpenOffice, name: str) -> None:
+    before = office.head()
+    with pytest.raises(Refused, match=f"'{name}' is no person's name"):
+        office.people.add(name, {Role.ANALYST}, who="ana")
+    assert office.head() == before
+
+
+def test_whoever_asked_on_the_command_line_is_the_same_analyst(office: OpenOffice) -> None:
+    office.session.ledger.add_analyst("mia", who="ana")
+    assert office.people.add("mia", {Role.ANALYST}, who="ana").roles == {Role.ANALYST}
+    assert office.session.ledger.analysts() == ("ana", "ben", "mia")
 
 
 def test_whoever_becomes_an_analyst_is_one_on_the_ledger(office: OpenOffice) -> None:
@@ -135,6 +150,50 @@ def test_what_was_ended_is_not_revived_by_an_older_ledger(
     assert again.by_session(session) is None
     with pytest.raises(NotSignedIn):
         again.people.sign_in.use_link(link)
+
+
+ENDS: dict[str, Callable[[OpenOffice, str], object]] = {
+    "another link": lambda office, _: office.people.sign_in.make_link("ben", who="mia"),
+    "its use": lambda office, link: office.people.sign_in.use_link(link),
+    "a password": lambda office, _: office.people.sign_in.set_password("ben", PASSWORD, who="ben"),
+    "suspension": lambda office, _: office.people.suspend("ben", who="ana"),
+    "a custodian's role": lambda office, _: confirmed(office, office.people.give_role("ben", CUSTODIAN, who="ana")),
+    "suspension of its maker": lambda office, _: confirmed(office, office.people.suspend("mia", who="ana")),
+    "the maker's role": lambda office, _: confirmed(office, office.people.take_role("mia", CUSTODIAN, who="ana")),
+}
+
+
+def confirmed(office: OpenOffice, found: PersonEntry | Proposal, *, who: str = "kim") -> PersonEntry:
+    assert isinstance(found, Proposal)
+    return office.people.confirm(found.number, who=who)
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_a_link_that_is_void_is_not_revived_by_an_older_ledger(
+    office: OpenOffice, open_office: OpenOffices, tmp_path: Path, end: str
+) -> None:
+    for name in ("mia", "kim"):
+        office.people.add(name, {CUSTODIAN}, who="ana")
+    confirmed(office, office.people.proposals()[0], who="mia")
+    link = office.people.sign_in.make_link("ben", who="mia")
+    others = office.people.sign_in.make_link("ana", who="ana")
+    office.back_up(tmp_path / "backup")
+    ENDS[end](office, link)
+    names = [name for (name,) in office.vandalise("SELECT name FROM secrets WHERE sort = 'link'")]
+    assert link.partition(".")[0] not in names
+    office.put_back(tmp_path / "backup")
+    again = open_office(office.clock)
+    assert link.partition(".")[0] in again.people.catch_up().links
+    with pytest.raises(NotSignedIn):
+        again.people.sign_in.use_link(link)
+    assert again.people.sign_in.use_link(others)[0].name == "ana"
+
+
+def test_a_link_that_another_process_made_just_now_is_left(office: OpenOffice, open_office: OpenOffices) -> None:
+    before = office.people.catch_up()
+    link = open_office(office.clock).people.sign_in.make_link("ben", who="ana")
+    office.people._rows.forget_links(before)
+    assert office.people.sign_in.use_link(link)[0].name == "ben"
 
 
 def test_a_process_notices_that_its_chain_is_another(office: OpenOffice, folder: Path, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from threading import Barrier
 import pytest
 
 from discreet.errors import NotSignedIn, Refused, TooManyRequests
+from discreet.people.secret_rows import SecretSort
 from tests.conformance.people.people_office import OpenOffice, OpenOffices, in_processes
 
 PASSWORD = "correct horse battery"
@@ -153,13 +154,13 @@ def test_a_letter_is_the_same_on_every_keyboard(office: OpenOffice) -> None:
 def test_five_wrong_passwords_in_a_minute_are_enough(office: OpenOffice) -> None:
 
     office.people.sign_in.set_password("ben", PASSWORD, who="ben")
-    for place in range(5):
+    for _ in range(5):
         with pytest.raises(NotSignedIn):
-            office.enter("ben", OTHER, f"198.51.100.{place}")
-    with pytest.raises(TooManyRequests):
-        office.enter("ben", PASSWORD, "203.0.113.1")
-    with pytest.raises(NotSignedIn):
-        office.enter("eve", PASSWORD, "203.0.113.1")
+            office.enter("ben", OTHER, "198.51.100.1")
+    for name in ("ben", "eve"):
+        with pytest.raises(TooManyRequests):
+            office.enter(name, PASSWORD, "198.51.100.1")
+    office.enter("ben", PASSWORD, "203.0.113.1")  # whom a stranger does not keep out
     for name in ("eve", "mia", "noa", "ida"):
         with pytest.raises(NotSignedIn):
             office.enter(name, OTHER, "2001:db8::1")
@@ -168,7 +169,37 @@ def test_five_wrong_passwords_in_a_minute_are_enough(office: OpenOffice) -> None
     with pytest.raises(TooManyRequests):
         office.enter("kim", PASSWORD, "2001:db8::2")
     office.clock.forward(seconds=61)
+    office.enter("ben", PASSWORD, "198.51.100.1")
+
+
+def test_fifty_wrong_passwords_from_everywhere_are_enough(office: OpenOffice, monkeypatch: pytest.MonkeyPatch) -> None:
+    office.people.sign_in.set_password("ben", PASSWORD, who="ben")
+    monkeypatch.setattr("discreet.people.sign_in.matches", lambda password, kept: False)  # fifty hashes take seconds
+    for place in range(50):
+        with pytest.raises(NotSignedIn):
+            office.enter("ben", OTHER, f"198.51.100.{place}")
+    with pytest.raises(TooManyRequests):
+        office.enter("ben", PASSWORD, "203.0.113.1")
+    with pytest.raises(NotSignedIn):
+        office.enter("eve", PASSWORD, "203.0.113.1")
+    office.clock.forward(seconds=61)
+    monkeypatch.undo()
     office.enter("ben", PASSWORD, "203.0.113.1")
+
+
+@pytest.mark.parametrize("name", ["ben", "ana", "eve", "\0", "\ud800", ""])
+def test_for_every_name_a_row_is_looked_up(office: OpenOffice, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    office.people.sign_in.set_password("ben", PASSWORD, who="ben")
+    looked, find = list[str](), office.people._rows.find
+
+    def look(sort: SecretSort, name: str, act: str) -> str | None:
+        looked.append(sort)
+        return find(sort, name, act)
+
+    monkeypatch.setattr(office.people._rows, "find", look)
+    with pytest.raises(NotSignedIn):
+        office.enter(name, OTHER)
+    assert looked == ["password"]
 
 
 def test_a_password_is_kept_for_the_act_that_set_it(office: OpenOffice) -> None:

@@ -100,6 +100,15 @@ def test_a_revoked_token_is_nobody_everywhere(office: OpenOffice, open_office: O
     assert office.head() == head
 
 
+def test_of_a_revoked_token_nothing_is_kept_beside_the_ledger(office: OpenOffice) -> None:
+    (token, secret), (_, other) = office.make_token(), office.make_token()
+    for shown in (secret, other):
+        office.by_token(shown)
+    office.people.tokens.revoke(token.id, who="ben")
+    for table, name in (("secrets", "name"), ("token_days", "token")):
+        assert office.vandalise(f"SELECT {name} FROM {table}") == [(other.partition(".")[0],)]
+
+
 def test_others_learn_nothing_of_a_token(office: OpenOffice) -> None:
     token, _ = office.make_token("ana")
 

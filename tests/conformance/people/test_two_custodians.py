@@ -14,6 +14,7 @@ from tests.conformance.people.people_office import OpenOffice, OpenOffices, in_p
 PASSWORD = "correct horse battery"
 CUSTODIAN = Role.CUSTODIAN
 Act = Callable[[People, str], PersonEntry | Proposal]
+Step = Callable[[], PersonEntry | Proposal]
 ACTS: dict[str, Act] = {
     "give": lambda people, who: people.give_role("ben", CUSTODIAN, who=who),
     "take": lambda people, who: people.take_role("mia", CUSTODIAN, who=who),
@@ -181,7 +182,6 @@ def test_processes_that_add_at_once_make_one_custodian_alone(office: OpenOffice,
 
 
 def test_no_custodian_holds_what_another_comes_in_with(three: OpenOffice) -> None:
-    three.let_in("mia")
     before = three.head()
     for make in (
         lambda: three.people.sign_in.make_link("mia", who="ana"),
@@ -194,9 +194,77 @@ def test_no_custodian_holds_what_another_comes_in_with(three: OpenOffice) -> Non
             make()
     assert three.head() == before
     three.people.tokens.make("mia", days=3, who="mia")
-    three.people.sign_in.make_link("kim", who="ana")  # who never came in has to be let in by somebody
+    assert three.by_session(three.let_in("kim")) is not None, "who never came in has to be let in by somebody"
+    with pytest.raises(NotAllowed, match="only they make what they come in with"):
+        three.let_in("kim")
     three.people.sign_in.make_link("ben", who="ana")
     three.people.sign_in.set_password("ben", PASSWORD, who="ana")
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        lambda people: people.add("new", {Role.ANALYST}, who="mia"),
+        lambda people: people.suspend("ben", who="mia"),
+        lambda people: people.tokens.make("ben", days=3, who="mia"),
+        lambda people: people.tokens.make("mia", days=3, who="mia"),
+        lambda people: people.sign_in.make_link("ben", who="mia"),
+        lambda people: people.sign_in.set_password("mia", PASSWORD, who="mia"),
+    ],
+)
+def test_whoever_acts_has_arrived_by_whatever_way(office: OpenOffice, act: Callable[[People], object]) -> None:
+    """On the command line nobody uses a link; a link of another's making would be for the other."""
+    office.people.add("mia", {CUSTODIAN}, who="ana")
+    office.people.sign_in.make_link("mia", who="ana")
+    act(office.people)
+    with pytest.raises(NotAllowed, match="only they make what they come in with"):
+        office.people.sign_in.make_link("mia", who="ana")
+
+
+def test_nobody_confirms_their_own_proposal_as_a_custodian_of_the_command_line(office: OpenOffice) -> None:
+    """root1 has the folder and never signed in; carl would let himself in as root1."""
+    people = office.people
+    people.confirm(_made_alone(people, "root1"), who="root1")
+    people.add("carl", {CUSTODIAN}, who="root1")
+    office.let_in("carl", who="root1")
+    number = proposed(people.give_role("ben", CUSTODIAN, who="carl"))
+    with pytest.raises(NotAllowed, match="'root1' is a custodian"):
+        people.sign_in.make_link("root1", who="carl")
+    with pytest.raises(NotAllowed, match="another one confirms"):
+        people.confirm(number, who="carl")
+    assert custodians(office) == {"root1", "carl"}
+
+
+def _made_alone(people: People, name: str) -> int:
+    """Somebody takes the place of the only custodian; the number of what they have to confirm."""
+    people.add(name, {CUSTODIAN}, who="ana")
+    return proposed(people.take_role("ana", CUSTODIAN, who="ana"))
+
+
+def test_what_somebody_began_ends_with_their_role(three: OpenOffice) -> None:
+    """A link for the day after, and a proposal that would be open again once they are back."""
+    people = three.people
+    people.add("eve", {Role.ANALYST}, who="ana")
+    ways: tuple[tuple[Step, Step], ...] = (
+        (lambda: people.suspend("mia", who="ana"), lambda: people.restore("mia", who="ana")),
+        (
+            lambda: people.take_role("mia", CUSTODIAN, who="ana"),
+            lambda: people.give_role("mia", CUSTODIAN, who="ana"),
+        ),
+    )
+    for end, back in ways:
+        own, others = (people.sign_in.make_link(name, who=who) for name, who in (("ben", "mia"), ("eve", "kim")))
+        number = proposed(people.give_role("ben", CUSTODIAN, who="mia"))
+        people.confirm(proposed(end()), who="kim")
+        with pytest.raises(NotSignedIn):
+            people.sign_in.use_link(own)
+        assert people.sign_in.use_link(others)[0].name == "eve"
+        people.confirm(proposed(back()), who="kim")
+        with pytest.raises(NotSignedIn):
+            people.sign_in.use_link(own)
+        assert people.proposals() == ()
+        with pytest.raises(UnknownName):
+            people.confirm(number, who="kim")
 
 
 def test_whoever_becomes_a_custodian_comes_in_anew(three: OpenOffice) -> None:
@@ -217,14 +285,13 @@ def test_whoever_becomes_a_custodian_comes_in_anew(three: OpenOffice) -> None:
 
 
 def test_a_custodian_who_lost_everything_is_let_in_by_two(three: OpenOffice) -> None:
-    three.let_in("mia")
     three.people.confirm(proposed(three.people.suspend("mia", who="ana")), who="kim")
     three.people.confirm(proposed(three.people.restore("mia", who="kim")), who="ana")
     assert three.by_session(three.let_in("mia")) is not None
 
 
 def test_a_role_that_was_taken_is_gone_while_signed_in(three: OpenOffice) -> None:
-    session = three.let_in("mia")
+    session = three.let_in("mia", who="mia")
     three.people.confirm(proposed(three.people.take_role("mia", CUSTODIAN, who="ana")), who="kim")
     known = three.by_session(session)
     assert known is not None

@@ -10,6 +10,7 @@ from discreet.errors import Refused
 from discreet.work import JOB_TABLES, Job, JobState, JobStore, job_store
 from discreet.work.job_store import MOST_OPEN
 from tests.conformance.stores.conftest import OpenStore
+from tests.conformance.stores.job_client import vouch
 
 ASKED = datetime(2026, 3, 1, 12, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
@@ -19,7 +20,7 @@ SQL = {"sql": "SELECT COUNT(*) FROM survey"}
 
 @pytest.fixture
 def jobs(open_place: OpenStore) -> JobStore:
-    return JobStore(open_place(JOB_TABLES))
+    return JobStore(open_place(JOB_TABLES), vouch)
 
 
 def ask(jobs: JobStore, owner: str, request_id: str, *, after: float = 0) -> Job:

@@ -10,7 +10,7 @@ import sys
 import uuid
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from threading import Barrier
@@ -20,10 +20,10 @@ import pytest
 
 from discreet.errors import DiscreetError, ParameterInvalid, Refused, RequestConflict, UnknownName
 from discreet.ledger import Ledger, LedgerConfig, create_ledger
-from discreet.work import Job, JobState, JobStore, next_slot
-from discreet.work.job_store import MOST_LOST
+from discreet.work import Job, JobState, JobStore, job_store, next_slot
+from discreet.work.job_store import MOST_LOST, MOST_OPEN
 from tests.conformance.ledger.conftest import DSN_ENV, terms
-from tests.conformance.stores.job_client import jobs_beside, perform_with
+from tests.conformance.stores.job_client import jobs_beside, open_tables, perform_with, vouch
 from tests.places import ROOT
 
 CLIENT = Path(__file__).with_name("job_client.py")
@@ -138,6 +138,94 @@ def test_an_owner_has_a_list_with_the_newest_first(jobs: JobStore) -> None:
     listed = jobs.list("ada", 3)
     assert [job.request_id for job in listed] == ["r3", "r2", "r1"]
     assert {job.owner for job in listed} == {"ada"}
+
+
+# --- rows that were not written here --------------------------------------------------------------------------------
+
+
+def write(jobs: JobStore, *statements: str) -> None:
+    """What is done by who can write the tables and has not the key."""
+    with jobs._store.writing() as run:
+        for statement in statements:
+            run(statement)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "owner = 'eve'", "kind = 'workload'", "request_id = 'other'", "language = 'fr'", "asked = asked + 1",
+        """body = '{"epsilon":"9","sql":"SELECT 1"}'""", "body = 'no JSON'", "body = ''", "word = ''", "word = 'é'",
+        f"id = '{'0' * 32}'",
+    ],
+)  # fmt: skip
+def test_a_row_that_somebody_changed_counts_for_nobody(jobs: JobStore, change: str) -> None:
+    made, other = ask(jobs), ask(jobs, "r2", after=1)
+    write(jobs, f"UPDATE jobs SET {change} WHERE id = '{made.id}'")
+    for owner in ("ada", "eve"):
+        for id in (made.id, "0" * 32):
+            for see in (jobs.find, jobs.cancel):
+                with pytest.raises(UnknownName):
+                    see(owner, id)
+        assert jobs.list(owner, 10) == ((other,) if owner == "ada" else ())
+    assert claimed(jobs, after=2) == replace(other, state=JobState.RUNNING, claims=1), "the queue goes on"
+    assert claim(jobs, after=2) is None
+    again = ask(jobs, after=3)
+    assert again.id != made.id
+    assert jobs.list("ada", 10) == (again, jobs.find("ada", other.id))
+
+
+def test_what_the_key_vouches_for_but_cannot_be_read_is_passed_over(jobs: JobStore) -> None:
+    for number, body in enumerate(("{", "[]", "[" * 100_000, "null", '{"a": NaN')):
+        said = (f"{number:032}", "ada", "query", f"broken{number}", body, "en", 1)
+        with jobs._store.writing() as run:
+            run(job_store._SUBMIT, *said, vouch("job", *said))
+    other = ask(jobs)
+    assert claimed(jobs).id == other.id
+    assert jobs.list("ada", 10) == (jobs.find("ada", other.id),)
+
+
+@pytest.mark.parametrize("column", ["state = 'odd'", "problem = '{'", "problem = '3'", f"leaves = {2**62}"])
+def test_what_is_not_vouched_for_does_not_stop_anybody(jobs: JobStore, column: str) -> None:
+    made, other = ask(jobs), ask(jobs, "r2", after=1)
+    write(jobs, f"UPDATE jobs SET {column} WHERE id = '{made.id}'")
+    assert jobs.list("ada", 10) == (other,)
+    assert claimed(jobs, after=2).id == other.id
+    assert ask(jobs, after=3).id != made.id
+
+
+def test_rows_of_nobody_take_nobodys_place(jobs: JobStore) -> None:
+    others = ask(jobs, owner="ben", after=1)
+    columns = "owner, kind, body, language, asked, word, state"
+    for number in range(MOST_OPEN):
+        place = f"'{number:032}', 'forged{number}'"
+        copied = f"SELECT {place}, 'ada', kind, body, language, 1, word, 'waiting' FROM jobs WHERE id = '{others.id}'"
+        write(jobs, f"INSERT INTO jobs (id, request_id, {columns}) {copied}")
+    made = ask(jobs)
+    assert jobs.list("ada", 100) == (made,)
+    assert [claimed(jobs, after=2).id, claimed(jobs, "two", after=2).id] == [made.id, others.id]
+    assert claim(jobs, "three", after=2) is None
+
+
+def test_a_worker_that_has_not_heard_of_another_key_removes_nothing(job_place: LedgerConfig) -> None:
+    key = ["old"]
+    idle = JobStore(open_tables(job_place), lambda *parts: vouch(*key, *parts), lambda: key.__setitem__(0, "new"))
+    asked = JobStore(open_tables(job_place), lambda *parts: vouch("new", *parts))
+    made = ask(asked)
+    assert claimed(idle).id == made.id
+    assert asked.find("ada", made.id).state is JobState.RUNNING
+    for store in (idle, asked):
+        store.close()
+
+
+def test_a_question_that_is_taken_up_again_is_vouched_for_anew(jobs: JobStore) -> None:
+    ask(jobs)
+    job = claimed(jobs)
+    assert jobs.begin_charge(job, "one")
+    assert jobs.finish(job, "one", charge=None, problem={"charged": True}, leaves=at(ASKED + SECOND))
+    again = jobs.submit("ada", "query", "r1", SQL, language="fr", asked=ASKED + 9 * SECOND)
+    assert jobs.find("ada", again.id) == again
+    assert (again.id, again.language) == (job.id, "fr")
+    assert claimed(jobs, "two", after=9).id == job.id
 
 
 # --- claimed --------------------------------------------------------------------------------------------------------

@@ -74,9 +74,10 @@ def test_a_link_is_the_only_one_of_its_person() -> None:
         register = fold(about("link-made", link=link, expires=LATER), register=register)
     assert set(register.links) == {"a", "c"}
     assert (register.made["c"], "b" in register.made) == ("hash 5", False)
-    used = fold(about("link-used", link="c"), register=register)
+    assert register.links["c"].maker == "ana"
+    used = fold(about("link-used", link="c"), who="ben", register=register)
     assert set(used.links) == {"a"}
-    assert used.arrived == {"ben"}
+    assert used.arrived == {"ana", "ben"}
     assert "c" not in used.made
     for end in ("person-suspended", "password-set"):
         assert set(fold(about(end), register=register).links) == {"a"}
@@ -84,9 +85,46 @@ def test_a_link_is_the_only_one_of_its_person() -> None:
 
 def test_what_others_make_for_somebody_is_no_arrival() -> None:
     token = about("token-made", token="t", expires="2026-03-09")
-    for payload in (token, about("password-set")):
-        assert fold(ADDED, BEN, payload).arrived == set()
-        assert fold(payload, who="ben", register=fold(ADDED, BEN)).arrived == {"ben"}
+    before = fold(ADDED, BEN, who="root")
+    assert before.arrived == set(), "who is not known arrives nowhere"
+    for payload in (token, about("password-set"), about("link-made", link="l", expires=LATER)):
+        assert fold(payload, who="ana", register=before).arrived == {"ana"}
+        assert fold(payload, who="ben", register=before).arrived == {"ben"}
+
+
+def test_whoever_was_made_a_custodian_arrives_by_the_next_act() -> None:
+    register = fold(about("password-set"), who="ben", register=fold(ADDED, BEN))
+    register = fold(about("role-given", role="custodian"), register=register)
+    assert register.arrived == {"ana"}
+    assert fold(about("role-given", "ana", role="auditor"), who="ben", register=register).arrived == {"ana", "ben"}
+
+
+@pytest.mark.parametrize("end", [about("person-suspended"), about("role-taken", role="custodian")])
+def test_what_somebody_began_ends_with_their_role(end: Mapping[str, Any]) -> None:
+    register = fold(ADDED, BEN, about("role-given", role="custodian"), about("person-added", "eve", roles=""))
+    register = fold(about("link-made", "eve", link="l", expires=LATER), who="ben", register=register)
+    register = fold(about("proposed", "eve", change="role-given"), who="ben", register=register)
+    register = fold(
+        about("proposed", change="role-taken"), about("link-made", "ana", link="a", expires=LATER), register=register
+    )
+    assert set(fold(about("role-given", role="auditor"), register=register).links) == {"l", "a"}
+    ended = fold(end, register=register)
+    assert set(ended.links) == {"a"}
+    assert "l" not in ended.made
+    assert set(ended.proposals) == {7}
+
+
+def test_of_revoked_tokens_the_newest_fifty_are_listed() -> None:
+    register = fold(ADDED, BEN, about("token-made", "ana", token="hers", expires="2026-03-09"))
+    register = fold(about("token-revoked", "ana", token="hers"), register=register)
+    register = fold(about("token-made", token="works", expires="2026-03-09"), register=register)
+    for number in range(53):
+        name = f"t{number}"
+        register = fold(about("token-made", token=name, expires="2026-04-09"), register=register)
+        register = fold(about("token-revoked", token=name), register=register)
+    register = fold(about("token-made", token="new", expires="2026-04-09"), register=register)
+    assert set(register.tokens) == {"hers", "works", "new", *(f"t{number}" for number in range(3, 53))}
+    assert register.tokens.keys() == register.made.keys()
 
 
 def test_tokens_that_expired_long_ago_are_no_longer_listed() -> None:

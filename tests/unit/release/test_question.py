@@ -23,6 +23,7 @@ from discreet.ledger import Ledger
 from discreet.ledger.trust.anchor import Anchor, HeldAnchor
 from discreet.release.measurement.noisy_measures import Noisy
 from discreet.release.question import answer
+from discreet.sql import Plan
 from tests.unit.release.conftest import CARD, VISITS, Fixed, House, give, make_house, people, stays
 
 SQL = "SELECT COUNT(*) AS n FROM t"
@@ -244,6 +245,39 @@ FAULTS = [
     Fixed(Measured(([1, 2],))),
     Fixed(Measured((["seven"],))),  # type: ignore[arg-type]
 ]
+
+
+def test_an_engine_lets_go_of_what_nobody_came_to_use(house: House) -> None:
+    """A spent budget would otherwise leave a connection open in every thread that asked."""
+
+    class Connected(Fixed):
+        open = 0
+
+        def prepare(self, plan: Plan) -> None:
+            self.open += 1
+
+        def measure(self, plan: Plan) -> Measured:
+            self.open -= 1
+            return super().measure(plan)
+
+        def let_go(self) -> None:
+            self.open = 0
+
+    engine = Connected(Measured(([7],)))
+    with pytest.raises(BudgetExceeded):
+        house.ask(SQL, engine=engine, epsilon="99999")
+    assert (engine.open, engine.calls) == (0, 0)
+    house.ask(SQL, engine=engine, request_id="two")
+    assert (engine.open, engine.calls) == (0, 1)
+
+
+def test_who_asks_again_for_what_is_suspended_is_told_that_it_was_charged(house: House) -> None:
+    for _ in range(2):
+        with pytest.raises(ChargedNotAnswered, match="suspended"):
+            house.ask(BOTH, engine=Fixed(ValueError(SECRET)))
+    with pytest.raises(DatasetSuspended):
+        house.ask(BOTH, request_id="two")
+    assert house.charges == 1
 
 
 @pytest.mark.parametrize("engine", FAULTS, ids=["raises", "refuses", "full", "cells", "text"])

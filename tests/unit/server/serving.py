@@ -18,6 +18,7 @@ import httpx
 from discreet.people import People, Role
 from discreet.server import GuardedProtocol, OfficeProtocol, WebServer
 from discreet.server.assembly import make_app
+from discreet.server.callers import SESSION_COOKIE
 from discreet.server.office import OfficeSettings
 from discreet.session import Session
 from discreet.session import open as open_session
@@ -63,6 +64,16 @@ class Asker:
             sent["idempotency-key"] = key
         with httpx.Client(base_url=f"http://127.0.0.1:{self.port}", timeout=30, trust_env=False) as client:
             return client.request(method, path, json=body, headers=sent)
+
+    def own(self, who: str) -> dict[str, str]:
+        """What the page of the office sends for somebody who signed in, by a link of their own."""
+        with _tables(self.path) as (_, people):
+            _, secret = people.sign_in.use_link(people.sign_in.make_link(who, who=who))
+        return {"cookie": f"{SESSION_COOKIE}={secret}", "origin": f"http://127.0.0.1:{self.port}"}
+
+    def in_person(self, who: str, method: str, path: str, body: Any = None) -> httpx.Response:
+        """As on the page: signed in, and without a token."""
+        return self(None, method, path, body, **self.own(who))
 
     def query(self, who: str, sql: str = COUNT, *, epsilon: str = "0.1", key: str | None = None) -> httpx.Response:
         body = {"sql": sql, "epsilon": epsilon}

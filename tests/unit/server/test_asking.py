@@ -302,3 +302,16 @@ def test_a_job_of_somebody_who_lost_the_grant_is_refused(tmp_path: Path, monkeyp
         failed = ended(ask, "ada", job)
         assert failed["problem"]["error"] == "UnknownName"
         assert failed["problem"]["charged"] is False
+
+
+def test_another_form_of_a_release_is_refused_before_anything_is_charged(ask: Asker) -> None:
+    sql = "SELECT COUNT(*) AS n FROM clinic WHERE age > 78"
+    for accept, status in ((f"{RELEASE}; form=2", 400), (f"text/csv, {RELEASE};form=1", 200), (RELEASE, 200)):
+        answer = ask("ada", "POST", "/v1/queries", {"sql": sql, "epsilon": "0.1"}, key="form", accept=accept)
+        assert answer.status_code == status
+        if status == 400:
+            assert problem(answer)["charged"] is False
+            assert "form" not in [item["key"] for item in ask("ada", "GET", "/v1/history").json()["history"]]
+        else:
+            assert answer.headers["content-type"] == RELEASE
+    assert [item["key"] for item in ask("ada", "GET", "/v1/history").json()["history"]].count("form") == 1

@@ -9,6 +9,7 @@ import socket
 import ssl
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -63,12 +64,16 @@ def test_one_that_is_killed_while_it_starts_is_replaced_too(tmp_path: Path) -> N
         known = served.workers() if served.port else set()
         os.kill(next(iter(known)), signal.SIGKILL)
         for _ in range(3):
-            wait_for(lambda: len(served.workers() - known) == 1, "no other took its place")
+            wait_for(partial(_is_another, served, set(known)), "no other took its place")
             [starting] = served.workers() - known
             known |= {starting}
             os.kill(starting, signal.SIGKILL)
         wait_for(lambda: (tmp_path / "mark").read_text() == "ready\n" * 3, "no other was let start")
         assert served.told().count("another takes its place") == 4
+
+
+def _is_another(served: Crew, known: set[int]) -> bool:
+    return len(served.workers() - known) == 1
 
 
 @pytest.mark.long

@@ -31,8 +31,14 @@ def sign_in(ask: Asker, body: dict[str, str]) -> tuple[httpx.Response, str]:
     return answer, answer.headers.get("set-cookie", "").partition(";")[0]
 
 
+def make_link(ask: Asker) -> str:
+    """One for ada, made by a custodian who is signed in."""
+    link: str = ask.in_person("carl", "POST", "/v1/people/ada/link").json()["link"]
+    return link
+
+
 def test_a_link_signs_in_once_and_the_cookie_is_shut_in(served: Asker) -> None:
-    link = served("carl", "POST", "/v1/people/ada/link").json()["link"]
+    link = make_link(served)
     answer, cookie = sign_in(served, {"link": link})
     assert (answer.status_code, answer.json()) == (200, {"name": "ada", "roles": ["analyst"]})
     said = answer.headers["set-cookie"].lower()
@@ -45,14 +51,14 @@ def test_a_link_signs_in_once_and_the_cookie_is_shut_in(served: Asker) -> None:
 
 
 def test_an_earlier_link_is_void(served: Asker) -> None:
-    first, second = (served("carl", "POST", "/v1/people/ada/link").json()["link"] for _ in range(2))
+    first, second = (make_link(served) for _ in range(2))
     assert sign_in(served, {"link": first})[0].status_code == 401
     assert sign_in(served, {"link": second})[0].status_code == 200
 
 
 def test_a_password_signs_in_and_ends_other_sessions(served: Asker) -> None:
     def by_link() -> str:
-        return sign_in(served, {"link": served("carl", "POST", "/v1/people/ada/link").json()["link"]})[1]
+        return sign_in(served, {"link": make_link(served)})[1]
 
     other, own = by_link(), by_link()
     for password, status in (("short", 400), (PASSWORD, 200)):
@@ -66,7 +72,7 @@ def test_a_password_signs_in_and_ends_other_sessions(served: Asker) -> None:
 
 
 def test_what_does_not_sign_in_says_the_same_for_everybody(served: Asker) -> None:
-    served("ada", "PUT", "/v1/me/password", {"password": PASSWORD})
+    served.in_person("ada", "PUT", "/v1/me/password", {"password": PASSWORD})
     wrong = [
         {"name": "ada", "password": "not this one, surely"},
         {"name": "bob", "password": "has none at all here"},
@@ -94,7 +100,7 @@ def test_guessing_is_slowed_down(served: Asker) -> None:
 
 
 def test_a_page_of_another_site_cannot_use_a_session(served: Asker) -> None:
-    _, cookie = sign_in(served, {"link": served("carl", "POST", "/v1/people/ada/link").json()["link"]})
+    _, cookie = sign_in(served, {"link": make_link(served)})
     for headers in (
         {"origin": "https://evil.example"},
         {"origin": "null"},
@@ -109,7 +115,7 @@ def test_a_page_of_another_site_cannot_use_a_session(served: Asker) -> None:
 
 
 def test_signing_out_ends_the_session_here_not_in_the_browser_alone(served: Asker) -> None:
-    _, cookie = sign_in(served, {"link": served("carl", "POST", "/v1/people/ada/link").json()["link"]})
+    _, cookie = sign_in(served, {"link": make_link(served)})
     out = served(None, "DELETE", "/v1/session", cookie=cookie, origin=origin(served))
     assert out.status_code == 200
     assert "max-age=0" in out.headers["set-cookie"].lower()
@@ -117,7 +123,7 @@ def test_signing_out_ends_the_session_here_not_in_the_browser_alone(served: Aske
 
 
 def test_who_is_suspended_is_out_at_once(served: Asker) -> None:
-    _, cookie = sign_in(served, {"link": served("carl", "POST", "/v1/people/ada/link").json()["link"]})
+    _, cookie = sign_in(served, {"link": make_link(served)})
     assert served("carl", "POST", "/v1/people/ada/suspend").status_code == 200
     assert served(None, "GET", "/v1/me", cookie=cookie).status_code == 401
     assert served("ada", "GET", "/v1/me").status_code == 401
@@ -127,7 +133,7 @@ def test_who_is_suspended_is_out_at_once(served: Asker) -> None:
 
 
 def test_a_token_is_shown_once_listed_without_its_secret_and_revoked(served: Asker) -> None:
-    made = served("ada", "POST", "/v1/tokens", {"days": 3})
+    made = served.in_person("ada", "POST", "/v1/tokens", {"days": 3})
     token = made.json()["token"]
     assert made.headers["cache-control"] == "no-store"
     assert token not in served("ada", "GET", "/v1/tokens").text
@@ -138,6 +144,20 @@ def test_a_token_is_shown_once_listed_without_its_secret_and_revoked(served: Ask
     assert others.text.replace(made.json()["id"], "X") == none.text.replace("0" * 16, "X")
     assert served("ada", "DELETE", f"/v1/tokens/{made.json()['id']}").json()["revoked"] is True
     assert served("new", "GET", "/v1/me").status_code == 401
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "most"),
+    [("POST", "/v1/tokens", {"days": 3}, 20), ("PUT", "/v1/me/password", {"password": PASSWORD}, 5)],
+)
+def test_what_lets_somebody_in_is_made_so_often(
+    served: Asker, method: str, path: str, body: dict[str, object], most: int
+) -> None:
+    own = served.own("ada")
+    statuses = [served(None, method, path, body, **own).status_code for _ in range(most + 1)]
+    assert set(statuses[:-1]) <= {200, 201}
+    assert statuses[-1] == 429
+    assert served.in_person("bob", method, path, body).status_code in (200, 201), "each counts for themselves"
 
 
 @pytest.mark.parametrize("language", ["en", "fr"])

@@ -111,3 +111,20 @@ def test_a_job_that_has_ended_is_not_told_before_its_slot(slow: Asker) -> None:
         assert job["answer"] is None
         time.sleep(0.02)
     raise AssertionError("the job did not end")
+
+
+def test_the_moment_of_a_failure_is_told_nobody(slow: Asker, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A dataset that is suspended is listed so from the next full minute on."""
+    with open_session(slow.path) as session:
+        session.ledger.suspend("clinic", population="patients", reason="for this test", who="discreet")
+        try:
+            for minute, shown in ((datetime.now(UTC) - timedelta(minutes=1), False), (datetime.now(UTC), True)):
+                told = minute.isoformat(timespec="microseconds")
+                monkeypatch.setattr("discreet.server.office.last_minute", lambda told=told: told)
+                assert slow("bob", "GET", "/v1/datasets/clinic").json()["suspended"] is shown
+                listed = slow("bob", "GET", "/v1/datasets").json()["datasets"]
+                assert [item["suspended"] for item in listed] == [shown]
+            assert slow.query("bob", "SELECT COUNT(*) AS n FROM clinic WHERE age > 77").status_code == 423
+        finally:
+            session.ledger.resume("clinic", who="ana")
+        assert slow("bob", "GET", "/v1/datasets/clinic").json()["suspended"] is False

@@ -13,6 +13,7 @@ import pytest
 import discreet
 from discreet.engines import EmbeddedEngine
 from discreet.errors import CustodianOnly, Refused, UnknownName
+from discreet.guarantees import Unproven
 from discreet.ledger import LogFilter
 from discreet.session import Session
 from tests.cli.clinic import CARD, ROWS
@@ -78,6 +79,41 @@ def test_what_was_not_granted_is_not_there(session: Session) -> None:
     assert told[:4] == told[4:]
     wider = zoe.acting_for("zoe", datasets=["clinic", "ward"])
     assert [dataset.name for dataset in wider.datasets()] == ["clinic"], "no view shows more than what it is a view of"
+
+
+def test_of_others_markers_a_view_shows_that_they_are_there(session: Session) -> None:
+    for name, dataset in (("ana", "ward"), ("zoe", "clinic")):
+        session.ledger.mark(
+            "patients" if dataset == "clinic" else session.workspace.dataset(dataset).card.population,
+            guarantee=Unproven("bounds of 'age' were read from the rows"),
+            analyst=name,
+            plan_hash="a" * 64,
+            dataset=dataset,
+            version=1,
+        )
+    whole, mine = (seen.budget("patients") for seen in (session, session.acting_for("zoe", datasets=["clinic"])))
+    assert [marker.analyst for marker in mine.markers] == ["zoe"]
+    assert "ward" not in str(mine.to_dict())
+    assert (mine.warnings(), mine.bounds_everything) == (whole.warnings(), False)
+    others = session.acting_for("ana", datasets=["clinic"]).budget("patients")
+    assert (others.markers, others.bounds_everything) == (tuple(m for m in whole.markers if m.analyst == "ana"), False)
+
+
+def test_every_engine_is_closed_also_where_one_cannot_be(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("clinic", "ward"):
+        session.query(COUNT.format(dataset=name), epsilon="0.1")
+    tried = []
+
+    def refuse(engine: EmbeddedEngine) -> None:
+        tried.append(engine)
+        raise OSError("in use")
+
+    monkeypatch.setattr(EmbeddedEngine, "close", refuse)
+    with pytest.raises(OSError, match="in use"):
+        session.close()
+    assert len(tried) == 2
+    with pytest.raises(Refused, match="is closed"):
+        session.datasets()
 
 
 def test_a_view_ends_with_its_session(session: Session) -> None:

@@ -17,6 +17,7 @@ from discreet.stores.sqlite_office import SqliteOffice
 from discreet.work import JOB_TABLES, Job, JobOutcome, JobState, JobStore, Worker, job_worker
 from discreet.work.job_store import MOST_LOST
 from discreet.work.jobs import tell_failure
+from tests.conformance.stores.job_client import vouch
 
 PATIENCE = 60
 """Seconds, of which hardly any are used."""
@@ -34,7 +35,7 @@ def store(tmp_path: Path) -> Iterator[SqliteOffice]:
 
 @pytest.fixture
 def jobs(store: SqliteOffice) -> JobStore:
-    return JobStore(store)
+    return JobStore(store, vouch)
 
 
 def now() -> datetime:

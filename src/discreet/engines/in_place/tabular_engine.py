@@ -38,7 +38,7 @@ class TabularEngine:
         """Connect, and refuse what cannot be written in SQL or run with these rights: all there is before a charge."""
         load_arranging(plan)
         load_arrays()
-        self.close()
+        self.let_go()
         reader = self._connect()
         try:
             rendering = self._render(plan, reader, look=False)
@@ -67,10 +67,13 @@ class TabularEngine:
         finally:
             reader.close()
 
-    def close(self) -> None:
+    def let_go(self) -> None:
         reader = self._take()
         if reader is not None:
             reader.close()
+
+    def close(self) -> None:
+        self.let_go()
 
     def _render(self, plan: Plan, reader: RowReader, *, look: bool) -> Rendering:
         """The plan's statements; only after the charge may they depend on a look at the rows."""

@@ -99,6 +99,20 @@ class Apportionment:
         return sum((part.epsilon for part in self.parts), Decimal(0))
 
     @property
+    def rows(self) -> list[dict[str, str]]:
+        """Every output of every question, with the share of its question and how close it will be."""
+        return [
+            {
+                "question": part.reading.task.name,
+                "epsilon": text(part.epsilon),
+                "output": output.name,
+                "accuracy": output.told(self.level),
+            }
+            for part in self.parts
+            for output in part.outputs
+        ]
+
+    @property
     def plan_hash(self) -> str:
         """Identifies questions, datasets and shares; names and wording do not enter."""
         return self._hash(lambda statement: plan_hash(statement.plan))

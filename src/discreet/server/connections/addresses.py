@@ -62,13 +62,17 @@ class TrustedProxies:
         RequestRefused where a trusted proxy says what cannot be read, or says two things.
         """
         headers: Headers = scope["headers"]
-        peer = _read_address(scope["client"][0].partition("%")[0]) if scope.get("client") else None
-        account = self._believe(headers) if self._trusts(peer) else _Account()
+        believed = bool(scope.get("client")) and self.trusts(scope["client"][0])
+        account = self._believe(headers) if believed else _Account()
         kept = [(name, value) for name, value in headers if not _is_hearsay(name)]
         if account.host is not None:
             kept = [pair for pair in kept if pair[0] != b"host"] + [(b"host", account.host.encode("ascii"))]
         client = (str(account.client), 0) if account.client else scope.get("client")
         return {**scope, "client": client, "scheme": account.scheme or scope["scheme"], "headers": kept}
+
+    def trusts(self, address: str) -> bool:
+        """Whether a connection from there is believed."""
+        return self._trusts(_read_address(address.partition("%")[0]))
 
     def _trusts(self, address: Address | None) -> bool:
         return address is not None and any(address in network for network in self.networks)

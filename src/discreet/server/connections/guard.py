@@ -8,12 +8,13 @@ true. Every response leaves with headers that shut browsers in, and none ever sp
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, MutableMapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote_to_bytes
 
 from discreet.catalogue import say
+from discreet.server.connections.address_meter import AddressMeter
 from discreet.server.connections.addresses import HOST, TrustedProxies, values_of
 from discreet.server.connections.json_text import read_json
 from discreet.server.connections.refusals import Headers, Refuse, RequestRefused, protect, write_refusal
@@ -38,7 +39,8 @@ class GuardTerms:
     """What a guard lets through. `limit_of` gives another limit for the bodies of a path.
 
     Up to `short_body` bytes of a body are read however much of others is held, so that whoever sends long ones slowly
-    keeps no question out.
+    keeps no question out. `per_address` is how many requests of one network are let through in a minute, but for those
+    of paths that are `uncounted`: before anybody knows who asks, and at no cost.
     """
 
     methods: tuple[str, ...] = ("GET", "POST", "PUT", "DELETE")
@@ -48,6 +50,8 @@ class GuardTerms:
     limit_of: Callable[[str], int | None] = lambda path: None
     json_only: bool = True
     proxies: TrustedProxies = field(default_factory=TrustedProxies)
+    per_address: int | None = None
+    uncounted: frozenset[str] = frozenset()
 
 
 class Guard:
@@ -65,7 +69,12 @@ class Guard:
         self._terms = terms or GuardTerms()
         self._tell = tell
         self._held = 0
+        self._meter = None if self._terms.per_address is None else AddressMeter(self._terms.per_address)
         self.refuse = refuse
+
+    def trusts(self, address: str) -> bool:
+        """Whether this is the address of a proxy, which many come by."""
+        return self._terms.proxies.trusts(address)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -101,10 +110,17 @@ class Guard:
         if len(hosts) != 1 or HOST.fullmatch(hosts[0]) is None:
             raise RequestRefused("HostInvalid")
         settled = self._terms.proxies.settle(scope)
+        self._count(settled)
         if settled["method"] != "GET":
             _check_origin(settled)
         self._check_body(settled["method"], headers)
         return settled
+
+    def _count(self, scope: MutableMapping[str, Any]) -> None:
+        if self._meter is not None and scope["path"] not in self._terms.uncounted:
+            client = scope.get("client")
+            if not self._meter.take(client[0] if client else ""):
+                raise RequestRefused("TooManyRequests")
 
     def _check_body(self, method: str, headers: Headers) -> None:
         codings = [coding.strip().lower() for coding in values_of(headers, b"content-encoding")]
@@ -152,6 +168,8 @@ class Guard:
         headers, said = write_refusal(self.refuse, refused.status, refused.code)
         if refused.status == 405:
             headers.append((b"allow", ", ".join(self._terms.methods).encode()))
+        if refused.status == 429:
+            headers.append((b"retry-after", b"60"))
         await exchange.send({"type": "http.response.start", "status": refused.status, "headers": headers})
         await exchange.send({"type": "http.response.body", "body": said})
 

@@ -6,15 +6,19 @@ memory too.
 
 from __future__ import annotations
 
+import errno
 import ipaddress
 import os
 import socket
+from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 from discreet.catalogue import say
 from discreet.errors import ParameterInvalid, UsageError
 from discreet.paths import tell_reason
+from discreet.people import network_of
 
 __all__ = ["CountedListener", "open_listener"]
 
@@ -39,6 +43,9 @@ def open_listener(host: str, port: int, *, beyond: bool, has_tls: bool = True) -
     try:
         return socket.create_server((str(address), port), family=family, backlog=128)
     except OSError as error:
+        if error.errno not in (errno.EADDRINUSE, errno.EACCES):
+            rule = say("must be an address of this machine ({strerror})", strerror=tell_reason(error))
+            raise ParameterInvalid(parameter="host", rule=rule, given=ascii(host[:60])) from None
         raise ParameterInvalid(
             parameter="port",
             rule=say("must be free to listen on ({strerror})", strerror=tell_reason(error)),
@@ -47,24 +54,45 @@ def open_listener(host: str, port: int, *, beyond: bool, has_tls: bool = True) -
 
 
 class CountedListener(socket.socket):
-    """Another handle on a socket that listens, by which at most so many connections are open at a time."""
+    """Another handle on a socket that listens, by which at most so many connections are open at a time.
 
-    def __init__(self, listener: socket.socket, most: int) -> None:
+    Of one network at most `from_one`, but for this machine and for whom it `spares`.
+    """
+
+    def __init__(
+        self,
+        listener: socket.socket,
+        most: int,
+        *,
+        from_one: int | None = None,
+        spares: Callable[[str], bool] = lambda address: False,
+    ) -> None:
         super().__init__(fileno=os.dup(listener.fileno()))
         self._most = most
-        self._open = 0
+        self._from_one = from_one
+        self._spares = spares
+        self._open: Counter[str] = Counter()
 
     def accept(self) -> tuple[socket.socket, Any]:
         """The next connection. ConnectionAbortedError, after it was ended, where there are as many as may be."""
         taken, address = super().accept()
-        if self._open >= self._most:
+        network = self._find_network(address[0])
+        if self._open.total() >= self._most or (network and self._open[network] >= (self._from_one or self._most)):
             taken.close()
             raise ConnectionAbortedError
-        self._open += 1
-        return _Connection(taken, self._leave), address
+        self._open[network] += 1
+        return _Connection(taken, partial(self._leave, network)), address
 
-    def _leave(self) -> None:
-        self._open -= 1
+    def _find_network(self, address: str) -> str:
+        """The network that a connection counts for; nothing for those that are spared."""
+        host = address.partition("%")[0]
+        spared = self._from_one is None or ipaddress.ip_address(host).is_loopback or self._spares(host)
+        return "" if spared else network_of(host)
+
+    def _leave(self, network: str) -> None:
+        self._open[network] -= 1
+        if not self._open[network]:
+            del self._open[network]
 
 
 class _Connection(socket.socket):

@@ -105,6 +105,9 @@ class GuardedProtocol(H11Protocol):
     most_connections: ClassVar[int] = 200
     """Those that are still being made count too; what comes beyond is ended at once."""
 
+    most_from_one: ClassVar[int | None] = None
+    """Of one network, but for this machine and for proxies, by which many come."""
+
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
         self.conn: StrictConnection = StrictConnection(self.longest_head)
@@ -228,3 +231,4 @@ class OfficeProtocol(GuardedProtocol):
     seconds = 5.0
     longest_request = 1_000_000
     most_connections = 2_000
+    most_from_one = 200

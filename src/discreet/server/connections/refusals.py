@@ -34,6 +34,7 @@ REFUSALS: Final[Mapping[str, int]] = MappingProxyType(
         "OriginForeign": 403,
         "RequestInvalid": 400,
         "TargetInvalid": 400,
+        "TooManyRequests": 429,
         "Unforeseen": 500,
     }
 )

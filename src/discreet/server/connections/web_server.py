@@ -119,7 +119,12 @@ class WebServer(uvicorn.Server):
         loop = asyncio.get_running_loop()
         self.servers = []
         for listener in sockets or ():
-            counted = CountedListener(listener, self._protocol.most_connections)
+            counted = CountedListener(
+                listener,
+                self._protocol.most_connections,
+                from_one=self._protocol.most_from_one,
+                spares=self._served.trusts,
+            )
             # Few are accepted at a time, so that processes share them; many may wait.
             made = await loop.create_server(make, sock=counted, backlog=_AT_ONCE, **self._tls())
             listener.listen(_WAITING)
@@ -154,6 +159,7 @@ class _ServedApp:
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
         self.refuse = getattr(app, "refuse", None)
+        self.trusts: Callable[[str], bool] = getattr(app, "trusts", lambda address: False)
         self.failure: BaseException | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

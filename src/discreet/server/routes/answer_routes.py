@@ -10,7 +10,7 @@ from discreet.catalogue import Phrase, language, say
 from discreet.errors import ChargedNotAnswered, ParameterInvalid, UnknownName
 from discreet.present import FORMATS, file_parts
 from discreet.results import Release, write_release
-from discreet.server.asking import RELEASE_TYPE
+from discreet.server.asking import RELEASE_TYPE, wants_release
 from discreet.server.callers import Analyst, Caller
 
 __all__ = ["MEDIA", "router"]
@@ -42,7 +42,7 @@ def answer(
     caller: Analyst,
     format: Annotated[str | None, Query(description=", ".join(_MEDIA), examples=["xlsx"])] = None,
 ) -> Response:
-    chosen = format or ("release" if RELEASE_TYPE in request.headers.get("accept", "") else "json")
+    chosen = format or ("release" if wants_release(request) else "json")
     if chosen not in _MEDIA:
         raise ParameterInvalid(
             parameter="format", rule=say("must be one of {formats}", formats=", ".join(_MEDIA)), given=say("another")

@@ -23,7 +23,7 @@ def datasets(caller: Somebody) -> dict[str, object]:
             "population": item.card.population,
             "unit": item.card.unit.column,
             "columns": len(item.card.columns),
-            "suspended": session.ledger.suspended(item.name),
+            "suspended": caller.office.is_suspended(item.name),
         }
         for item in session.datasets()
     ]
@@ -32,7 +32,7 @@ def datasets(caller: Somebody) -> dict[str, object]:
 
 @router.get("/datasets/{dataset}", summary="What a card says: columns, categories, bounds, unit, budget.")
 def dataset_face(dataset: str, caller: Somebody) -> dict[str, object]:
-    return caller.session.describe(dataset, language())
+    return {**caller.session.describe(dataset, language()), "suspended": caller.office.is_suspended(dataset)}
 
 
 @router.get("/datasets/{dataset}/card.yaml", summary="The card itself.", response_class=Response)

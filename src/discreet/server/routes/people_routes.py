@@ -1,22 +1,25 @@
 """People, their roles, grants and tokens. Who is a custodian takes two custodians; secrets are shown once.
 
 A custodian makes one-time links for others and tokens for nobody but themselves, so that nobody asks as somebody else.
+What lets somebody in is made by whoever signed in, never by a token: once a token is revoked, nothing of it is left.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from fastapi import APIRouter, Request, Response
 
-from discreet.people import PersonEntry, Proposal, Role
+from discreet.people import Bucket, PersonEntry, Proposal, Role
 from discreet.server.bodies import GrantBody, LinkBody, PasswordBody, PersonBody, RoleBody, TokenBody, role_of
-from discreet.server.callers import SESSION_COOKIE, Custodian, Overseer, Somebody
+from discreet.server.callers import SESSION_COOKIE, Custodian, CustodianInPerson, InPerson, Overseer, Somebody
 
 __all__ = ["router"]
 
 router = APIRouter(tags=["people"])
 _PROPOSED: dict[int | str, dict[str, Any]] = {202: {"description": "Proposed: another custodian has to confirm it."}}
+_TOKENS_AN_HOUR: Final = 20
+_PASSWORDS_A_MINUTE: Final = 5
 
 
 @router.get("/people", summary="Everybody of this office.")
@@ -59,8 +62,8 @@ def restore(name: str, caller: Custodian, response: Response) -> dict[str, objec
     return _tell(caller.office.people.restore(name, who=caller.name), response)
 
 
-@router.post("/people/{name}/link", summary="A one-time link for them to sign in with; earlier ones are void.")
-def make_link(name: str, caller: Custodian) -> LinkBody:
+@router.post("/people/{name}/link", summary="A one-time link for them, made in a session; earlier ones are void.")
+def make_link(name: str, caller: CustodianInPerson) -> LinkBody:
     return LinkBody(person=name, link=caller.office.people.sign_in.make_link(name, who=caller.name))
 
 
@@ -105,8 +108,11 @@ def tokens(caller: Somebody) -> dict[str, object]:
     return {"tokens": [token.to_dict() for token in caller.office.people.tokens.list(whose)]}
 
 
-@router.post("/tokens", summary="A token of your own for programs. It is shown once.", status_code=201)
-def make_token(body: TokenBody, caller: Somebody) -> dict[str, object]:
+@router.post(
+    "/tokens", summary="A token of your own for programs, made in a session. It is shown once.", status_code=201
+)
+def make_token(body: TokenBody, caller: InPerson) -> dict[str, object]:
+    caller.office.people.limits.take(Bucket(f"tokens of {caller.name}", _TOKENS_AN_HOUR, 3_600))
     token, secret = caller.office.people.tokens.make(caller.name, days=body.days, who=caller.name)
     return {**token.to_dict(), "token": secret}
 
@@ -117,8 +123,9 @@ def revoke_token(id: str, caller: Somebody) -> dict[str, object]:
     return caller.office.people.tokens.revoke(id, who=caller.name, person=whose).to_dict()
 
 
-@router.put("/me/password", summary="Choose your password. Other sessions of yours end.")
-def set_password(body: PasswordBody, request: Request, caller: Somebody) -> dict[str, object]:
+@router.put("/me/password", summary="Choose your password, in a session. Other sessions of yours end.")
+def set_password(body: PasswordBody, request: Request, caller: InPerson) -> dict[str, object]:
+    caller.office.people.limits.take(Bucket(f"new password of {caller.name}", _PASSWORDS_A_MINUTE, 60))
     own = request.cookies.get(SESSION_COOKIE)
     caller.office.people.sign_in.set_password(caller.name, body.password, who=caller.name, keep=own)
     return {"name": caller.name}

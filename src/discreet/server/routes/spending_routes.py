@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Request, Response
+from starlette.concurrency import run_in_threadpool
 
+from discreet.people import Bucket
 from discreet.server.asking import answer_question
 from discreet.server.bodies import QueryBody, TableBody, WorkloadBody
 from discreet.server.callers import Analyst
+from discreet.server.routes.explanation_routes import WORKLOADS
 from discreet.server.spending_questions import QuestionKind, SpendingQuestion
 
 __all__ = ["router"]
@@ -36,6 +39,7 @@ async def query(request: Request, body: QueryBody, caller: Analyst, key: Key = N
 
 @router.post("/workloads", summary="Ask many questions under one charge.", responses=_SAID, response_model=None)
 async def workload(request: Request, body: WorkloadBody, caller: Analyst, key: Key = None) -> Response:
+    await run_in_threadpool(caller.office.people.limits.take, Bucket(f"workload:{caller.name}", WORKLOADS, 60))
     return await answer_question(request, caller, SpendingQuestion(QuestionKind.WORKLOAD, body.model_dump()))
 
 

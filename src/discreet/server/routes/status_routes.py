@@ -23,7 +23,7 @@ async def health() -> dict[str, str]:
 @router.get("/ready", summary="The ledger can be read, and the worker is warm.")
 async def ready(request: Request) -> dict[str, object]:
     office = office_of(request)
-    await run_in_threadpool(office.session.ledger.head)
+    await run_in_threadpool(office.require_stores)
     return {"status": "ready", "version": __version__, "slots": office.settings.slots}
 
 

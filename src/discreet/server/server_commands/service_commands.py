@@ -131,15 +131,19 @@ def _welcome(workspace: Path | None, base: str) -> None:
     session = open_session(workspace)
     people = People(session.workspace, session.ledger)
     try:
-        if people.persons():
+        known = people.catch_up()
+        if known.custodians:
             return
-        people.add(session.who, {Role.CUSTODIAN}, who=session.who)
+        if session.who in known.persons:
+            people.give_role(session.who, Role.CUSTODIAN, who=session.who)
+        else:
+            people.add(session.who, {Role.CUSTODIAN}, who=session.who)
         link = people.sign_in.make_link(session.who, who=session.who)
     finally:
         people.close()
     show_note(
         say(
-            "Nobody could sign in yet, so '{name}' is a custodian from now on. This link signs in once, within a day:",
+            "There was no custodian yet, so '{name}' is one from now on. This link signs in once, within a day:",
             name=session.who,
         )
     )
@@ -173,6 +177,7 @@ def _check(settings: "OfficeSettings", tls: "TlsFiles | None") -> None:
         tls.open()
     office = ServedOffice.open(settings)
     try:
+        office.require_stores()
         office.warm()
         office.session.verify()
         custodians = [entry.name for entry in office.people.persons() if entry.is_custodian]
@@ -180,6 +185,6 @@ def _check(settings: "OfficeSettings", tls: "TlsFiles | None") -> None:
         if custodians:
             typer.echo(say("Custodians: {names}.", names=", ".join(custodians)))
         else:
-            typer.echo(say("Nobody can sign in yet: the first start makes a custodian and prints a link."))
+            typer.echo(say("There is no custodian yet: the first start makes one and prints a link."))
     finally:
         office.close()
