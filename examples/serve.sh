@@ -7,21 +7,22 @@ cd "$(dirname "$0")/.."
 PORT=${PORT:-8765}
 export DISCREET_KEYS="serve/keys" DISCREET_ANALYST="carl" DISCREET_WORKSPACE="serve/office"
 
-if [ ! -d serve/office ]; then
+if [ ! -d serve/tokens ]; then  # they are put there last
   umask 077  # keys and tokens lie here
-  rm -rf serve && mkdir serve serve/tokens
-  trap 'rm -rf serve' ERR
+  rm -rf serve && mkdir -p serve/new
+  trap 'rm -rf serve' EXIT
   discreet init serve/office > serve/setup.log
   {
     discreet sample survey serve/data
     discreet add serve/data/survey.parquet
     for person in carl:custodian ada:analyst rita:reviewer otto:auditor; do
       discreet person add "${person%:*}" --role "${person#*:}"
-      discreet token new "${person%:*}" --days 90 > "serve/tokens/${person%:*}"
+      discreet token new "${person%:*}" --days 90 > "serve/new/${person%:*}"
     done
     discreet grant add ada survey
   } >> serve/setup.log 2>&1 </dev/null
-  trap - ERR
+  mv serve/new serve/tokens
+  trap - EXIT
 fi
 
 cat <<END

@@ -39,10 +39,11 @@ def find_session(workspace: Path | None, server: str | None, token_file: Path | 
         if token_file is not None:
             raise UsageError(say("--token-file is for a server. Name it with --server, or leave the file out."))
         return open_session(workspace)
+    from discreet.cli.screen import show_note
     from discreet.client import connect, read_token
 
     token = None if token_file is None else read_token(token_file)
-    return _OPENED.enter_context(connect(url, token, progress=_Waiting().tell))
+    return _OPENED.enter_context(connect(url, token, progress=_Waiting().tell, notes=show_note))
 
 
 def is_remote(session: Session | RemoteSession) -> TypeIs[RemoteSession]:

@@ -8,6 +8,7 @@ import sys
 __all__ = ["main"]
 
 _BEFORE = frozenset({"--server", "--token-file"})
+_LANGUAGE = "--lang"
 
 
 def main() -> None:
@@ -63,12 +64,14 @@ def _run() -> None:
 
 def _put_behind(words: list[str]) -> list[str]:
     """What says which server is asked may stand before a command too: it is every command's own."""
+    kept: list[str] = []
     moved: list[str] = []
-    while words and words[0].partition("=")[0] in _BEFORE:
+    while words and (name := words[0].partition("=")[0]) in {*_BEFORE, _LANGUAGE}:
         count = 1 if "=" in words[0] else 2
-        moved, words = [*moved, *words[:count]], words[count:]
+        (kept if name == _LANGUAGE else moved).extend(words[:count])
+        words = words[count:]
     end = words.index("--") if "--" in words else len(words)
-    return [*words[:end], *moved, *words[end:]]
+    return [*kept, *words[:end], *moved, *words[end:]]
 
 
 def _wants_json(arguments: list[str]) -> bool:

@@ -6,18 +6,21 @@ server's to say.
 
 from __future__ import annotations
 
+import json
+import os
 import re
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, Final
+from pathlib import Path
+from typing import Any, Final, Protocol
 
 from discreet.catalogue import Phrase, say
 from discreet.errors import ParameterInvalid, PathInvalid, WorkloadInvalid
 from discreet.guarantees import ExactLike, as_given, exact, shown, text
 from discreet.paths import AnyPath, as_path, open_regular, tell_reason
 
-__all__ = ["word_query", "word_table", "word_workload"]
+__all__ = ["WorkloadLike", "word_query", "word_table", "word_workload"]
 
 Widths = Mapping[str, ExactLike] | str | int
 
@@ -73,9 +76,55 @@ def word_table(words: Mapping[str, Any], *, fresh: bool) -> dict[str, object]:
     return {**known, "fresh": fresh}
 
 
-def word_workload(workload: AnyPath, *, epsilon: ExactLike | None) -> dict[str, object]:
+class WorkloadLike(Protocol):
+    """A workload that was read: `discreet.release` makes them."""
+
+    @property
+    def words(self) -> dict[str, Any]: ...
+
+    @property
+    def analyst(self) -> str | None: ...
+
+
+def word_workload(workload: AnyPath | WorkloadLike, *, epsilon: ExactLike | None) -> dict[str, object]:
     """The body of a workload: the text of its file, which the server reads."""
-    path = as_path(workload, "workload")
+    if isinstance(workload, str | os.PathLike):
+        path = as_path(workload, "workload")
+        name, written = path.name, _read_workload(path)
+    elif hasattr(workload, "words"):
+        name, written = "workload", _write_workload(workload)
+    else:
+        rule = say("must be a workload, or the path of its file")
+        raise ParameterInvalid(parameter="workload", rule=rule, given=as_given(workload))
+    if len(written) > _LONGEST_WORKLOAD:
+        problem = say("a workload that is sent has at most {most:,} characters", most=_LONGEST_WORKLOAD)
+        raise WorkloadInvalid(file=name, problems=[f"{name}:1: {problem}"])
+    total = None if epsilon is None else text(exact(epsilon, parameter="epsilon"))
+    return {"workload": written, "epsilon": total}
+
+
+def _write_workload(workload: WorkloadLike) -> str:
+    """Its file. JSON is YAML too; amounts are written in decimals, as the file has them."""
+    words = workload.words
+    questions = [
+        {
+            "name": task["name"],
+            "sql": task["sql"],
+            **{key: _word_amounts(task[key], key) for key in ("within", "assume") if task[key]},
+            **({} if task["share"] is None else {"share": task["share"]}),
+        }
+        for task in words["questions"]
+    ]
+    terms = {"level": words["level"], "epsilon": words["epsilon"], "delta": words["delta"], "analyst": workload.analyst}
+    known = {name: term for name, term in terms.items() if term is not None}
+    return json.dumps({"questions": questions, **known}, ensure_ascii=False, indent=1)
+
+
+def _word_amounts(amounts: Mapping[str, str], parameter: str) -> dict[str, str]:
+    return {name: text(exact(Fraction(amount), parameter=parameter)) for name, amount in amounts.items()}
+
+
+def _read_workload(path: Path) -> str:
     try:
         with open_regular(path) as stream:
             data = stream.read(4 * _LONGEST_WORKLOAD + 1)
@@ -90,15 +139,10 @@ def word_workload(workload: AnyPath, *, epsilon: ExactLike | None) -> dict[str, 
             path=str(path),
         ) from None
     try:
-        written = data.decode("utf-8-sig")
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError:
         problem = say("a {sort} must be UTF-8 text; save it as UTF-8", sort=Phrase("workload"))
         raise WorkloadInvalid(file=path.name, problems=[f"{path.name}:1: {problem}"]) from None
-    if len(written) > _LONGEST_WORKLOAD:
-        problem = say("a workload that is sent has at most {most:,} characters", most=_LONGEST_WORKLOAD)
-        raise WorkloadInvalid(file=path.name, problems=[f"{path.name}:1: {problem}"])
-    total = None if epsilon is None else text(exact(epsilon, parameter="epsilon"))
-    return {"workload": written, "epsilon": total}
 
 
 def _word_level(level: ExactLike) -> str:

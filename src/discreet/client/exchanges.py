@@ -14,18 +14,30 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.cookiejar import CookieJar, DefaultCookiePolicy
-from threading import Timer
+from threading import TIMEOUT_MAX, Timer
 from typing import TYPE_CHECKING, Any, Final
 
 from discreet.catalogue import Phrase, language, say
 from discreet.client.server_address import ServerAddress
 from discreet.client.told_errors import untrusted
 from discreet.errors import ExtraMissing, ParameterInvalid, legible
+from discreet.results import RELEASE_FORM
+from discreet.results.sent_release import LARGEST
 
 if TYPE_CHECKING:
     import httpx
 
-__all__ = ["ANSWER", "JSON", "PROBLEM", "Call", "Exchange", "ExchangeFailed", "Reply"]
+__all__ = [
+    "ANSWER",
+    "JSON",
+    "LONGEST_WAIT",
+    "PROBLEM",
+    "AnswerNotTaken",
+    "Call",
+    "Exchange",
+    "ExchangeFailed",
+    "Reply",
+]
 
 JSON: Final = "application/json"
 PROBLEM: Final = "application/problem+json"
@@ -33,11 +45,14 @@ ANSWER: Final = "application/vnd.discreet.release+json"
 
 _LONGEST_BODY: Final = 65_536
 _MOST: Final = 10_000_000
-_MOST_OF_AN_ANSWER: Final = 1_000_000_000
 _LONGER_FOR_AN_ANSWER: Final = 30
+LONGEST_WAIT: Final = int(TIMEOUT_MAX / _LONGER_FOR_AN_ANSWER)
+"""So many seconds a request may have: clocks of threads end."""
+
 _CONNECTING: Final = 10.0
 _SECONDS: Final = re.compile(r"\d{1,6}", re.ASCII)
 _MEDIA: Final = re.compile(r"[a-z0-9.+-]{1,60}/[a-z0-9.+-]{1,60}", re.ASCII)
+_ANSWER_PATH: Final = re.compile(r"/v1/answers/(\d{1,10})", re.ASCII)
 _READ_WHEN_STREAMED: Final = "content-length"
 
 
@@ -58,14 +73,10 @@ class Call:
         """Whether what it is about was asked before, and may have been charged."""
         return self.request_id is not None and self.method != "POST"
 
-    @property
-    def most(self) -> int:
-        """How many bytes its answer may have."""
-        return _MOST_OF_AN_ANSWER if self.accept == ANSWER else _MOST
-
     def headers(self) -> dict[str, str]:
         """Those of this call; who asks is the wire's to say."""
-        found = {"Accept": f"{self.accept}, {PROBLEM}", "Accept-Language": self.language or language()}
+        wanted = f"{ANSWER}; form={RELEASE_FORM}" if self.accept == ANSWER else self.accept
+        found = {"Accept": f"{wanted}, {PROBLEM}", "Accept-Language": self.language or language()}
         if self.body is not None:
             found["Content-Type"] = JSON
         if self.request_id is not None and self.method == "POST":
@@ -93,21 +104,31 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came back: status, media type, the pause that was asked for, and the whole body."""
+    """What came back: status, media type, the pause that was asked for, the whole body, and the number of the answer
+    that it says it is."""
 
     status: int
     media: str
     pause: float | None
     body: bytes
+    answer: int | None = None
 
 
 class ExchangeFailed(Exception):
-    """No whole answer came. `sent` says whether the request may have arrived; `odd` that the same would come again."""
+    """No whole answer came. `sent` says whether the request may have arrived."""
 
-    def __init__(self, *, sent: bool, odd: bool = False) -> None:
+    def __init__(self, *, sent: bool) -> None:
         super().__init__("no whole answer came")
         self.sent = sent
-        self.odd = odd
+
+
+class AnswerNotTaken(Exception):
+    """An answer began that is not read on, for this `reason`: the same would come again."""
+
+    def __init__(self, status: int, reason: Phrase) -> None:
+        super().__init__("the answer was not taken")
+        self.status = status
+        self.reason = reason
 
 
 class Exchange:
@@ -142,7 +163,7 @@ class Exchange:
         self._client.close()
 
     def send(self, call: Call) -> Reply:
-        """The answer, whatever its status; ExchangeFailed where none came that is whole and within the limits."""
+        """The answer, whatever its status; ExchangeFailed where none came whole, AnswerNotTaken beyond the limits."""
         import httpx
 
         url = self.address.url(call.pieces, call.query)
@@ -154,7 +175,7 @@ class Exchange:
                     call.method, url, content=body, headers=call.headers(), extensions={"trace": self._note_wire}
                 ) as response,
             ):
-                return _take(response, call.most)
+                return _take(response)
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as error:
             if _is_about_certificates(error):
                 raise untrusted(self.address.host) from None
@@ -186,27 +207,31 @@ class Exchange:
                 wire.shutdown(socket.SHUT_RDWR)
 
 
-def _take(response: httpx.Response, most: int) -> Reply:
-    """The whole body, unless it is too long or coded."""
-    headers = response.headers
+def _take(response: httpx.Response) -> Reply:
+    """The whole body, unless it is too long or coded. Only a release may be long."""
+    headers, status = response.headers, response.status_code
     if headers.get("content-encoding", "identity").lower() != "identity":
-        raise ExchangeFailed(sent=True, odd=True)
+        raise AnswerNotTaken(status, Phrase("it is compressed, which was not asked for"))
+    media = headers.get("content-type", "").partition(";")[0].strip().lower()
+    most = LARGEST if status == 200 and media == ANSWER else _MOST
+    too_long = AnswerNotTaken(status, Phrase("it is longer than {most:,} bytes", most=most))
     length = headers.get(_READ_WHEN_STREAMED, "0")
     if not length.isdecimal() or len(length) > 15 or int(length) > most:
-        raise ExchangeFailed(sent=True, odd=True)
+        raise too_long
     parts, size = [], 0
     for part in response.iter_raw():
         size += len(part)
         if size > most:
-            raise ExchangeFailed(sent=True, odd=True)
+            raise too_long
         parts.append(part)
-    media = headers.get("content-type", "").partition(";")[0].strip().lower()
     pause = headers.get("retry-after", "").strip()
+    place = _ANSWER_PATH.fullmatch(headers.get("location", ""))
     return Reply(
-        status=response.status_code,
+        status=status,
         media=media if _MEDIA.fullmatch(media) else "",
         pause=float(pause) if _SECONDS.fullmatch(pause) else None,
         body=b"".join(parts),
+        answer=None if place is None else int(place[1]),
     )
 
 

@@ -12,8 +12,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from discreet.client.exchanges import PROBLEM, Call, Exchange, ExchangeFailed, Reply
-from discreet.client.told_errors import charged_perhaps, not_understood, rebuild, unreachable
+from discreet.catalogue import Phrase, say
+from discreet.client.exchanges import PROBLEM, AnswerNotTaken, Call, Exchange, ExchangeFailed, Reply
+from discreet.client.told_errors import charged_perhaps, gave_up, no_server, not_understood, rebuild, unreachable
 from discreet.client.told_values import read_json
 from discreet.errors import (
     BudgetExceeded,
@@ -25,7 +26,10 @@ from discreet.errors import (
     UsageError,
 )
 
-__all__ = ["PatientServer"]
+__all__ = ["Notes", "PatientServer"]
+
+Notes = Callable[[str], None]
+"""Hears sentences for whoever waits."""
 
 _AGAIN: Final = frozenset({429, 502, 503, 504})
 _SETTLED: Final = (ChargedNotAnswered, EngineUnavailable)
@@ -42,12 +46,15 @@ _JITTER: Final = random.SystemRandom()
 
 @dataclass
 class _Tries:
-    """What is known of a call so far. `lost`: it may have arrived, and nobody told what became of it."""
+    """What is known of a call so far. `lost`: it may have arrived, and nobody told what became of it. `status` is the
+    last word of the server.
+    """
 
     until: float
     pause: float = _FIRST
     lost: bool = False
     told: DiscreetError | None = None
+    status: int | None = None
 
     def next_pause(self, asked: float | None) -> float:
         """How long to wait: as the server asks, else longer each time, and never as long as everybody else."""
@@ -56,18 +63,22 @@ class _Tries:
 
 
 class PatientServer:
-    """A server that is asked with patience: `patience` are the seconds after which it is given up."""
+    """A server that is asked with patience: `patience` are the seconds after which it is given up. `notes` hear of the
+    first try that failed, and no more.
+    """
 
     def __init__(
         self,
         exchange: Exchange,
         *,
         patience: float,
+        notes: Notes | None = None,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self._exchange = exchange
         self._patience = patience
+        self._notes = notes
         self.clock = clock
         self.sleep = sleep
 
@@ -91,13 +102,13 @@ class PatientServer:
         while True:
             try:
                 reply = self._exchange.send(call)
+            except AnswerNotTaken as odd:
+                raise self._not_understood(call, tries, odd.status, reason=odd.reason) from None
             except ExchangeFailed as failed:
-                if failed.odd:
-                    raise self._not_understood(call, status=0) from None
                 tries.lost |= failed.sent
                 tries.told, asked = None, None
             else:
-                tries.told, asked = self._read_problem(reply), reply.pause
+                tries.told, asked, tries.status = self._read_problem(call, reply), reply.pause, reply.status
                 tries.lost |= reply.status == 500  # something went wrong there, before a charge or after it
                 if reply.status not in _AGAIN or isinstance(tries.told, _SETTLED):
                     return self._settle(call, reply, tries)
@@ -105,13 +116,25 @@ class PatientServer:
             pause = tries.next_pause(asked)
             if self.clock() + pause > tries.until:
                 raise self._give_up(call, tries)
+            self._note_once()
             self.sleep(pause)
+
+    def _note_once(self) -> None:
+        if self._notes is not None:
+            self._notes(
+                say(
+                    "The server at '{host}' does not answer yet. It is asked again for {seconds:,} seconds.",
+                    host=self.host,
+                    seconds=round(self._patience),
+                )
+            )
+            self._notes = None
 
     def _settle(self, call: Call, reply: Reply, tries: _Tries) -> Reply:
         if reply.status in _DONE:
             return reply
         if tries.told is None:
-            raise self._not_understood(call, status=reply.status)
+            raise self._not_understood(call, tries, reply.status, foreign=reply.media != PROBLEM)
         raise self._as_known(call, tries, tries.told)
 
     def _as_known(self, call: Call, tries: _Tries, told: DiscreetError) -> DiscreetError:
@@ -120,12 +143,12 @@ class PatientServer:
             return charged_perhaps(self.host, call.request_id)
         return told
 
-    def _read_problem(self, reply: Reply) -> DiscreetError | None:
-        """What the server refuses and why; None where it is no document of a problem."""
+    def _read_problem(self, call: Call, reply: Reply) -> DiscreetError | None:
+        """What the server refuses and why; None where it is no document of a problem, or of another question's."""
         if reply.media != PROBLEM:
             return None
         try:
-            return rebuild(read_json(reply.body))
+            return rebuild(read_json(reply.body), request_id=call.request_id)
         except ValueError:
             return None
 
@@ -134,9 +157,16 @@ class PatientServer:
             return self._as_known(call, tries, tries.told)
         if call.request_id is not None and tries.lost:
             return charged_perhaps(self.host, call.request_id)
-        return not_understood(self.host) if tries.lost else unreachable(self.host)
+        if tries.lost or tries.status is not None:
+            return gave_up(self.host, status=tries.status)
+        return unreachable(self.host)
 
-    def _not_understood(self, call: Call, *, status: int) -> DiscreetError:
-        if call.request_id is not None:
-            return charged_perhaps(self.host, call.request_id)
-        return not_understood(self.host, status=status)
+    def _not_understood(
+        self, call: Call, tries: _Tries, status: int, *, reason: Phrase | None = None, foreign: bool = True
+    ) -> DiscreetError:
+        """`foreign`: no server of ours answers like this, so whatever is there did not charge."""
+        if call.request_id is None:
+            return not_understood(self.host, status=status, reason=reason)
+        if foreign and 300 <= status < 500 and not tries.lost:
+            return no_server(self.host, status=status)
+        return charged_perhaps(self.host, call.request_id, reason=reason)

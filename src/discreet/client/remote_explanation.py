@@ -2,44 +2,72 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any, Self
+from typing import Any, Final, Self
 
-from discreet.catalogue import say
+from discreet.catalogue import language, say
+from discreet.client.remote_forecasts import RemoteMeasure, RemoteOutput, read_width
 from discreet.client.told_values import number_of, take, take_texts
-from discreet.present import Listed
+from discreet.guarantees import ZCDP, ApproxDP, CentralGuarantee, PureDP
+from discreet.present import Listed, say_guarantee
 
 __all__ = ["RemoteExplanation", "RemotePlan"]
+
+_AMOUNT: Final = re.compile(r"\b(epsilon|delta|rho) = (\d{1,40}(?:\.\d{1,40})?)(?![^,])", re.ASCII)
+_KINDS: Final[Mapping[frozenset[str], Callable[..., CentralGuarantee]]] = {
+    frozenset({"epsilon"}): PureDP,
+    frozenset({"epsilon", "delta"}): ApproxDP,
+    frozenset({"rho"}): ZCDP,
+    frozenset({"rho", "delta"}): ZCDP,
+}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class RemoteExplanation(Listed):
-    """What a query or a table would measure, add, charge and leave."""
+    """What a query or a table would measure, add, charge and leave. `title` is a table's alone; of a table, `measures`
+    and `outputs` are empty, and `rows` say how far off it will be.
+    """
 
     plan: tuple[str, ...]
     plan_hash: str
+    population: str
+    unit: str
+    neighbours: str
     level: Decimal
+    measures: tuple[RemoteMeasure, ...]
+    outputs: tuple[RemoteOutput, ...]
+    assumed: tuple[str, ...]
     notes: tuple[str, ...]
+    title: str | None
     told: Mapping[str, Any] = field(repr=False)
     lines: tuple[str, ...] = field(repr=False)
     brief: tuple[str, ...] = field(repr=False)
 
     @classmethod
     def read(cls, answer: Mapping[str, Any]) -> Self:
-        """The explanation in an answer; `summary` is told of queries. ValueError and the like where there is none."""
+        """The explanation in an answer. ValueError and the like where there is none."""
         told, lines = take(answer, "explanation", dict), take_texts(answer, "lines")
+        notes, of_query = take_texts(told, "notes"), "outputs" in told
+        brief = next((take_texts(one, "summary") for one in (answer, told) if "summary" in one), lines)
         found = cls(
             plan=take_texts(told, "plan"),
             plan_hash=take(told, "plan_hash", str),
+            **{name: take(told, name, str) if of_query else "" for name in ("population", "unit", "neighbours")},
             level=number_of(told, "level") or Decimal(0),
-            notes=take_texts(told, "notes"),
+            measures=tuple(map(RemoteMeasure.read, take(told, "measures", list))) if of_query else (),
+            outputs=tuple(map(RemoteOutput.read, take(told, "outputs", list))) if of_query else (),
+            assumed=take_texts(told, "assumed") if of_query else (),
+            # The last one is the refusal where it would be refused.
+            notes=notes if told.get("remaining_after", notes) is not None else notes[:-1],
+            title=take(told, "title", str) if "title" in told else None,
             told=told,
             lines=lines,
-            brief=take_texts(answer, "summary") if "summary" in answer else lines,
+            brief=brief,
         )
-        found.rows  # noqa: B018 - what cannot be listed is no explanation
+        found.rows, found._heading()  # what cannot be listed or named is no explanation
         return found
 
     def to_dict(self) -> dict[str, object]:
@@ -61,25 +89,26 @@ class RemoteExplanation(Listed):
     def rows(self) -> list[dict[str, str | float | None]]:
         """How far off each output would be, cell by cell; of a table, the half-widths of every measure and margin."""
         if "outputs" in self.told:
-            return [row for output in self.told["outputs"] for row in _list_output(output)]
+            return [row for output in self.outputs for row in output.rows]
         return [
             {
                 "measure": take(measure, "measure", str),
                 "margin": " × ".join(take_texts(part, "keeps")) or "total",
-                "least_half_width": _width(part, "least"),
-                "largest_half_width": _width(part, "largest"),
+                **({"figures": take(part, "figures", int)} if "figures" in part else {}),
+                "least_half_width": read_width(part, "least"),
+                "largest_half_width": read_width(part, "largest"),
             }
             for measure in take(self.told, "measures", list)
             for part in take(measure, "half_widths", list)
         ]
 
     def _heading(self) -> str:
-        names = [str(row.get("output", row.get("measure"))) for row in self.rows]
-        return say(
-            "Explanation of {outputs}: {guarantee}",
-            outputs=", ".join(dict.fromkeys(names)),
-            guarantee=str(self.told.get("guarantee", "")),
-        )
+        guarantee = _promise(take(self.told, "guarantee", str))
+        if self.title is not None:
+            return say("Explanation of a table, {title}: {guarantee}", title=self.title, guarantee=guarantee)
+        names = [output.name for output in self.outputs] or [str(row["measure"]) for row in self.rows]
+        outputs = ", ".join(dict.fromkeys(names))
+        return say("Explanation of {outputs}: {guarantee}", outputs=outputs, guarantee=guarantee)
 
     def _lines(self) -> list[str]:
         return self.summary()
@@ -139,32 +168,16 @@ class RemotePlan:
         ]
 
 
-def _list_output(output: Mapping[str, Any]) -> list[dict[str, str | float | None]]:
-    name = take(output, "output", str)
-    if "depends" in output:
-        return [{"output": name, "cell": None, "expected_error": None, "half_width": None}]
-    return [
-        {
-            "output": name,
-            "cell": None if part["cell"] is None else take(part, "cell", str),
-            "expected_error": _width(part, "expected_error"),
-            "half_width": _width(part, "half_width"),
-        }
-        for part in take(output, "slices", list)
-    ]
-
-
 def _tell_width(output: Mapping[str, Any]) -> str:
     """The widest half-width, where a server has no words for it; what it depends on, where it is not known."""
-    if "depends" in output:
-        return take(output, "depends", str)
-    widths = [_width(part, "half_width") for part in take(output, "slices", list)]
-    known = [width for width in widths if width is not None]
-    return say("± {width:,.4g}", width=max(known)) if known and len(known) == len(widths) else "–"
+    found = RemoteOutput.read(output)
+    if found.depends is not None:
+        return found.depends
+    return "–" if found.widest is None else say("± {width:,.4g}", width=found.widest)
 
 
-def _width(facts: Mapping[str, Any], name: str) -> float | None:
-    found = facts[name]
-    if isinstance(found, bool) or not isinstance(found, int | float | None):
-        raise ValueError(f"{name} is no number")
-    return None if found is None else float(found)
+def _promise(told: str) -> str:
+    """A guarantee in the language of the moment, from its own text; that text where it is another's."""
+    amounts = {name: Decimal(amount) for name, amount in _AMOUNT.findall(told)}
+    kind = _KINDS.get(frozenset(amounts))
+    return told if kind is None else say_guarantee(kind(**amounts), language())

@@ -40,13 +40,14 @@ class RemoteJob:
     def read(cls, told: Mapping[str, Any]) -> Self:
         """The job that a server tells of. ValueError where it is none."""
         state, answer, problem = take(told, "state", str), told.get("answer"), told.get("problem")
+        request_id = take(told, "request_id", str)
         found = cls(
             id=take(told, "id", str),
-            request_id=take(told, "request_id", str),
+            request_id=request_id,
             asked=take(told, "asked", str),
             state=state,
             answer=None if answer is None else take(told, "answer", int),
-            problem=None if problem is None else rebuild(take(told, "problem", dict)),
+            problem=None if problem is None else rebuild(take(told, "problem", dict), request_id=request_id),
         )
         whole = {"done": found.answer is not None, "failed": found.problem is not None}.get(state, True)
         if state not in _STATES or not whole or not _ID.fullmatch(found.id):

@@ -17,15 +17,16 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from discreet.catalogue import say
 from discreet.client.access_token import Token, take_token
-from discreet.client.asked_words import word_query, word_workload
-from discreet.client.exchanges import ANSWER, Call, Exchange
-from discreet.client.patience import PatientServer
+from discreet.client.asked_words import WorkloadLike, word_query, word_workload
+from discreet.client.exchanges import ANSWER, LONGEST_WAIT, Call, Exchange
+from discreet.client.patience import Notes, PatientServer
 from discreet.client.remote_budget import RemoteBudget
 from discreet.client.remote_explanation import RemoteExplanation, RemotePlan
 from discreet.client.remote_questions import RemoteQuestion
 from discreet.client.remote_tables import RemoteTable, RemoteTableDesk
 from discreet.client.server_address import check_address
 from discreet.client.server_desk import Progress, ServerDesk
+from discreet.client.told_faces import read_face
 from discreet.client.told_values import take
 from discreet.errors import NotAllowed, ParameterInvalid, Refused
 from discreet.guarantees import ExactLike, Language, as_given, check_name, checked, name_request
@@ -57,20 +58,26 @@ def connect(
     patience: float = 60,
     wait: float = _DAY,
     progress: Progress | None = None,
+    notes: Notes | None = None,
 ) -> RemoteSession:
     """A session with the server at `url`, for whose token it is: `token`, else that in DISCREET_TOKEN.
 
-    Nothing is sent yet. A request has `timeout` seconds; one that fails is repeated under its id for `patience`
-    seconds. A question that becomes a job is waited for, `wait` seconds long, and `progress` hears how far it is.
-    `insecure` lets the token go over plain http to other machines.
+    Nothing is sent yet. `timeout` are the seconds for a server to take or say the next part of something, and for a
+    request in all; an answer may take thirty times as long in all. What fails is asked again, under its id, for
+    `patience` seconds. A question that becomes a job is waited for, `wait` seconds long, and `progress` hears how far
+    it is. `notes` hear sentences for a person who waits: that a server does not answer yet, and the key of a question
+    that was left. `insecure` lets the token go over plain http to other machines.
     """
     address = check_address(url, insecure=insecure)
     seconds = {"timeout": timeout, "patience": patience, "wait": wait}
     for name, given in seconds.items():
         if isinstance(given, bool) or not isinstance(given, int | float) or not 0 < given < math.inf:
             raise ParameterInvalid(parameter=name, rule=say("must be seconds above 0"), given=as_given(given))
-    server = PatientServer(Exchange(address, take_token(token), timeout=timeout), patience=patience)
-    return RemoteSession(ServerDesk(server, wait=wait, progress=progress))
+    if timeout > LONGEST_WAIT:
+        rule = say("must be at most {most:,} seconds", most=LONGEST_WAIT)
+        raise ParameterInvalid(parameter="timeout", rule=rule, given=as_given(timeout))
+    server = PatientServer(Exchange(address, take_token(token), timeout=timeout), patience=patience, notes=notes)
+    return RemoteSession(ServerDesk(server, wait=wait, progress=progress, notes=notes))
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +212,9 @@ class RemoteSession:
         return self._desk.find(Call("POST", ("explanations",), body=body), RemoteExplanation.read)
 
     @checked
-    def plan(self, workload: AnyPath, *, epsilon: ExactLike | None = None, analyst: str | None = None) -> RemotePlan:
+    def plan(
+        self, workload: AnyPath | WorkloadLike, *, epsilon: ExactLike | None = None, analyst: str | None = None
+    ) -> RemotePlan:
         """How a workload's budget is shared, what it reaches and leaves. Nothing is charged; `epsilon` is the total."""
         self._require_self(analyst)
         return self._plan(word_workload(workload, epsilon=epsilon))
@@ -216,7 +225,7 @@ class RemoteSession:
     @checked
     def run(
         self,
-        workload: AnyPath,
+        workload: AnyPath | WorkloadLike,
         *,
         epsilon: ExactLike | None = None,
         analyst: str | None = None,
@@ -306,7 +315,7 @@ class RemoteSession:
     @checked
     def describe(self, dataset: str, language: Language = "en") -> dict[str, object]:
         """The public face of a dataset: what its card says and what its budget holds, never a value from the rows."""
-        return self._desk.find(Call("GET", ("datasets", dataset), language=language), dict)
+        return self._desk.find(Call("GET", ("datasets", dataset), language=language), read_face)
 
     @checked
     def budget(self, population: str) -> RemoteBudget:

@@ -12,10 +12,22 @@ from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
 from discreet import errors
-from discreet.catalogue import say
+from discreet.catalogue import Phrase, say
 from discreet.errors import MOST_LINES, CardInvalid, ChargedNotAnswered, DiscreetError, Refused, legible
 
-__all__ = ["KINDS", "charged_perhaps", "not_understood", "rebuild", "still_working", "unreachable", "untrusted"]
+__all__ = [
+    "KINDS",
+    "answered_unreadably",
+    "charged_perhaps",
+    "gave_up",
+    "key_of",
+    "no_server",
+    "not_understood",
+    "rebuild",
+    "still_working",
+    "unreachable",
+    "untrusted",
+]
 
 E = TypeVar("E", bound=DiscreetError)
 
@@ -33,8 +45,11 @@ _MOST_FIELDS: Final = 50
 _MOST_PROBLEMS: Final = 10_000
 
 
-def rebuild(document: Mapping[str, Any]) -> DiscreetError:
-    """The error that a problem document tells of. ValueError where it is no such document."""
+def rebuild(document: Mapping[str, Any], *, request_id: str | None = None) -> DiscreetError:
+    """The error that a problem document tells of. ValueError where it is no such document.
+
+    With a `request_id` it is about that question: one about another is a ValueError, and what was charged names it.
+    """
     name, message = document.get("error"), document.get("message")
     fields, problems = document.get("fields", {}), document.get("problems", [])
     if not (isinstance(name, str) and isinstance(message, str) and isinstance(fields, dict)):
@@ -45,6 +60,11 @@ def rebuild(document: Mapping[str, Any]) -> DiscreetError:
     error = _made(KINDS.get(name, unknown), message.split("\n"), _facts(fields))
     if isinstance(error, CardInvalid):
         error.problems = tuple(map(legible, problems[:_MOST_PROBLEMS]))
+    if request_id is not None:
+        if error.fields.get("request_id", request_id) != request_id:
+            raise ValueError("the problem is another question's")
+        if isinstance(error, ChargedNotAnswered):
+            error.fields = {**error.fields, "request_id": request_id}
     return error
 
 
@@ -91,10 +111,49 @@ def untrusted(host: str) -> Refused:
     )
 
 
-def not_understood(host: str, *, status: int | None = None) -> Refused:
-    """An answer to something that costs nothing, which is not as agreed."""
+def gave_up(host: str, *, status: int | None) -> Refused:
+    """It was asked for as long as there was patience, and nothing can have been charged. `status` is its last word."""
     if status is None:
         return Refused(say("the server at '{host}' did not answer in time. Try again later.", host=host), host=host)
+    return Refused(
+        say(
+            "the server at '{host}' would not answer: its last word was {status}. Nothing was charged; try again "
+            "later.",
+            host=host,
+            status=status,
+        ),
+        host=host,
+        status=status,
+    )
+
+
+def no_server(host: str, *, status: int) -> Refused:
+    """Something else is at this address, such as a page or a way to another place."""
+    return Refused(
+        say(
+            "what '{host}' answered ({status}) is not how a Discreet server answers. Check the address. Nothing was "
+            "charged.",
+            host=host,
+            status=status,
+        ),
+        host=host,
+        status=status,
+    )
+
+
+def not_understood(host: str, *, status: int, reason: Phrase | None = None) -> Refused:
+    """An answer to something that costs nothing, which is not as agreed."""
+    if reason is not None:
+        return Refused(
+            say(
+                "what the server at '{host}' answered ({status}) cannot be read: {reason}. Check the address.",
+                host=host,
+                status=status,
+                reason=reason,
+            ),
+            host=host,
+            status=status,
+        )
     return Refused(
         say(
             "what the server at '{host}' answered ({status}) cannot be read. Check the address, and whether server and "
@@ -107,15 +166,45 @@ def not_understood(host: str, *, status: int | None = None) -> Refused:
     )
 
 
-def charged_perhaps(host: str, request_id: str) -> ChargedNotAnswered:
+def charged_perhaps(host: str, request_id: str, *, reason: Phrase | None = None) -> ChargedNotAnswered:
     """Nobody knows what became of a question that spends: it counts as charged, and may be asked again for nothing."""
+    if reason is not None:
+        message = say(
+            "what the server at '{host}' answered cannot be read: {reason}. Whether the question was charged is not "
+            "known. Ask again with --request-id {request_id}: it costs nothing more.",
+            host=host,
+            reason=reason,
+            request_id=request_id,
+        )
+        return _of_question(message, host, request_id)
     message = say(
         "the server at '{host}' gave no answer that can be read; whether the question was charged is not known. Ask "
         "again with --request-id {request_id}: it costs nothing more.",
         host=host,
         request_id=request_id,
     )
-    return _made(ChargedNotAnswered, [message], {"host": legible(host), "request_id": legible(request_id)})
+    return _of_question(message, host, request_id)
+
+
+def answered_unreadably(address: str, host: str, request_id: str, *, number: int | None) -> ChargedNotAnswered:
+    """A release came that cannot be read here: under the key it would come again, so another way to it is told."""
+    message = say(
+        "the server at '{host}' answered, and may have charged for it, but this program cannot read the answer: the "
+        "two seem to be of different versions. For nothing, have it in another format ({url}), or upgrade and ask "
+        "again with --request-id {request_id}.",
+        host=host,
+        url=f"{address}/v1/answers/{'NUMBER' if number is None else number}?format=csv",
+        request_id=request_id,
+    )
+    return _of_question(message, host, request_id)
+
+
+def key_of(request_id: str) -> str:
+    """What is told whoever leaves while a question that spends is on its way."""
+    return say(
+        "The question may have been charged. Ask again with --request-id {request_id}: it costs nothing more.",
+        request_id=request_id,
+    )
 
 
 def still_working(host: str, request_id: str) -> ChargedNotAnswered:
@@ -126,4 +215,8 @@ def still_working(host: str, request_id: str) -> ChargedNotAnswered:
         host=host,
         request_id=request_id,
     )
+    return _of_question(message, host, request_id)
+
+
+def _of_question(message: str, host: str, request_id: str) -> ChargedNotAnswered:
     return _made(ChargedNotAnswered, [message], {"host": legible(host), "request_id": legible(request_id)})

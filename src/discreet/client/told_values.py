@@ -13,7 +13,8 @@ from decimal import Decimal
 from typing import Any, Final, NoReturn, TypeVar
 
 from discreet.errors import ParameterInvalid
-from discreet.results import Release, read_release
+from discreet.results import Release
+from discreet.results.sent_release import check_length, read_message
 
 __all__ = ["UNREADABLE", "clean", "number_of", "read_json", "read_sent", "take", "take_texts"]
 
@@ -23,6 +24,9 @@ UNREADABLE: Final = (ValueError, LookupError, TypeError, AttributeError, Arithme
 """What reading raises where something is not as agreed."""
 
 _DEEPEST: Final = 40
+_MOST_PARTS: Final = 200_000
+"""So many objects and lists have facts: a list of every question, or of every cell of a large plan."""
+
 _DECIMAL: Final = re.compile(r"\d{1,40}(\.\d{1,40})?", re.ASCII)
 _STEERING: Final = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"  # not tabs and line ends
@@ -36,14 +40,18 @@ _MAYBE_STEERING: Final = re.compile(
 
 def read_json(data: bytes) -> dict[str, Any]:
     """The object that these bytes are, made safe."""
-    return _object(data)
+    check_length(data, most_parts=_MOST_PARTS)
+    found = clean(_parse(data))
+    if not isinstance(found, dict):
+        raise ValueError("no object")
+    return found
 
 
 def read_sent(data: bytes) -> Release:
-    """The release that these bytes are; Refused where they are none. Nothing in its words steers a terminal."""
-    if _MAYBE_STEERING.search(data):
-        data = json.dumps(_object(data), separators=(",", ":")).encode("ascii")
-    return read_release(data)
+    """The release that these bytes are; Refused or ValueError where they are none. Its words steer no terminal."""
+    check_length(data)
+    message = _parse(data)
+    return read_message(clean(message) if _MAYBE_STEERING.search(data) else message)
 
 
 def clean(value: Any) -> Any:
@@ -77,14 +85,11 @@ def number_of(facts: Mapping[str, Any], name: str) -> Decimal | None:
     return Decimal(found)
 
 
-def _object(data: bytes) -> dict[str, Any]:
+def _parse(data: bytes) -> Any:
     try:
-        found = clean(json.loads(data.decode("utf-8"), parse_constant=_refuse))
+        return json.loads(data.decode("utf-8"), parse_constant=_refuse)
     except RecursionError:
         raise ValueError("too deep") from None
-    if not isinstance(found, dict):
-        raise ValueError("no object")
-    return found
 
 
 def _refuse(_: str) -> NoReturn:

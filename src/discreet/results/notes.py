@@ -288,7 +288,7 @@ class LeftOut(Note):
 
 # --- of what is not differentially private --------------------------------------------------------------------------
 
-_POOLS: Final = frozenset({"", "sub-population", "synthetic"})
+POOLS: Final = frozenset({"", "sub-population", "synthetic"})
 _METHODS: Final = frozenset({"i", "ii", "iii", "pair"})
 
 
@@ -308,7 +308,7 @@ class BootstrapNeighbours(Note):
     code: ClassVar[str] = "bootstrap-neighbours"
 
     def __post_init__(self) -> None:
-        if self.pool not in _POOLS:
+        if self.pool not in POOLS:
             raise ValueError("a pool is one of those that there are")
 
 

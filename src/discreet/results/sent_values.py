@@ -14,11 +14,11 @@ from dataclasses import dataclass, fields, is_dataclass
 from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from itertools import chain
 from math import isfinite
 from types import NoneType, UnionType
-from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, Final, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from discreet.results import notes
 from discreet.results.figures import Figures, Later, Margin
@@ -27,6 +27,8 @@ from discreet.results.notes import Note
 from discreet.results.row_listing import parts_of
 
 __all__ = ["PlainForm", "form_of"]
+
+T = TypeVar("T")
 
 _IS: Final = "is"
 _OF: Final = "of"
@@ -293,7 +295,7 @@ def _mapping(parts: tuple[Any, ...]) -> PlainForm:
 def _later(form: PlainForm) -> PlainForm:
     def read(value: object) -> Later[Any]:
         found = form.read(value)
-        return Later(lambda: found)
+        return Later(partial(_same, found))
 
     return PlainForm(lambda value: form.write(value.value), read)
 
@@ -303,9 +305,14 @@ def _figures() -> PlainForm:
 
     def read(value: object) -> Figures:
         found = list(margins.read(value))
-        return Figures(sum(map(len, found)), lambda: found)
+        return Figures(sum(map(len, found)), partial(_same, found))
 
     return PlainForm(lambda value: margins.write(value.margins), read)
+
+
+def _same(found: T) -> T:
+    """What was found is kept in a `partial` of this: other processes can be sent it."""
+    return found
 
 
 # --- what a request holds -------------------------------------------------------------------------------------------

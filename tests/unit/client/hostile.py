@@ -12,7 +12,7 @@ from threading import Thread
 from typing import Any
 
 from discreet.client.exchanges import Exchange
-from discreet.client.patience import PatientServer
+from discreet.client.patience import Notes, PatientServer
 from discreet.client.server_address import check_address
 from discreet.client.server_desk import Progress, ServerDesk
 
@@ -162,8 +162,9 @@ class Askers:
         patience: float = 60,
         wait: float = 600,
         progress: Progress | None = None,
+        notes: Notes | None = None,
     ) -> ServerDesk:
         """What a session has under it."""
         watch = watch or Watch()
-        server = PatientServer(self.exchange(url), patience=patience, clock=watch.clock, sleep=watch.sleep)
-        return ServerDesk(server, wait=wait, progress=progress)
+        server = PatientServer(self.exchange(url), patience=patience, notes=notes, clock=watch.clock, sleep=watch.sleep)
+        return ServerDesk(server, wait=wait, progress=progress, notes=notes)

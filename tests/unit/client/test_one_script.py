@@ -13,8 +13,10 @@ from typing import Any
 import pytest
 
 import discreet
+from discreet.catalogue import speaking
 from discreet.client.remote_session import OF_A_WORKSPACE, RemoteSession
-from discreet.errors import Refused
+from discreet.errors import ParameterInvalid, Refused
+from discreet.release.workloads.workload import Workload, WorkloadQuestion
 from discreet.results import Release, write_release
 from discreet.session import Session
 from discreet.tables import TableDesk
@@ -206,7 +208,10 @@ def test_an_explanation_says_the_same(both: dict[str, tuple[Any, Any]], name: st
     same = {"plan", "plan_hash", "charge", "guarantee", "outputs", "measures", "level", "sql", "table", "cells"}
     told = [{name: fact for name, fact in one.to_dict().items() if name in same} for one in (here, there)]
     assert told[0] == told[1]
-    assert [{**row, "figures": 0} for row in here.rows] == [{**row, "figures": 0} for row in there.rows]
+    assert here.rows == there.rows
+    assert repr(here) == repr(there)
+    with speaking("fr"):
+        assert repr(here).rpartition(":")[2] == repr(there).rpartition(":")[2]
 
 
 def test_a_plan_says_the_same(both: dict[str, tuple[Any, Any]]) -> None:
@@ -217,6 +222,53 @@ def test_a_plan_says_the_same(both: dict[str, tuple[Any, Any]]) -> None:
     assert here.to_dict()["questions"] == there.to_dict()["questions"]
     widths = [item.told(part_of.level) for part_of in [here] for part in here.parts for item in part.outputs]
     assert [row["accuracy"] for row in there.rows] == widths
+    assert here.rows == there.rows
+
+
+def test_a_query_s_explanation_is_read_by_the_same_names(both: dict[str, tuple[Any, Any]]) -> None:
+    here, there = (found["explanation"] for found in both["workspace"])
+    for name in ("population", "unit", "neighbours", "assumed", "plan_hash", "notes"):
+        assert getattr(here, name) == getattr(there, name), name
+    for name in ("name", "cells", "expected", "half_widths", "exact", "ranked", "depends", "widest"):
+        assert [getattr(one, name) for one in here.outputs] == [getattr(one, name) for one in there.outputs], name
+    for name in ("text", "epsilon", "mechanism", "step", "ranked"):
+        assert [getattr(one, name) for one in here.measures] == [getattr(one, name) for one in there.measures], name
+    for one, other in zip(here.measures, there.measures, strict=True):
+        for name in ("cell", "sensitivity", "derivation", "parameters", "scale", "expected", "half_width"):
+            assert [getattr(part, name) for part in one.slices] == [getattr(part, name) for part in other.slices], name
+
+
+def test_a_table_s_explanation_is_read_by_the_same_names(office: Office) -> None:
+    for epsilon in ("0.5", "900"):
+        here, there = (one.tables.explain(one.read_table({**TABLE, "epsilon": epsilon})) for one in sides(office))
+        assert (here.plan_hash, here.notes, here.summary()) == (there.plan_hash, there.notes, there.summary())
+        assert here._repr_html_() == there._repr_html_()
+        assert [row["figures"] for row in there.rows] == [9, 3, 3, 1]
+
+
+def test_an_explanation_is_headed_in_the_language_of_whoever_asks(office: Office) -> None:
+    with speaking("fr"):
+        asked: list[Callable[[Any], Any]] = [
+            lambda one: one.explain(BY_TOWN, epsilon="0.5"),
+            lambda one: one.tables.explain(one.read_table(TABLE)),
+        ]
+        for ask in asked:
+            here, there = (repr(ask(one)) for one in sides(office))
+            assert here == there
+            assert there.startswith("<Explication")
+            assert there.endswith("epsilon = 0,5>")
+
+
+def test_a_workload_may_be_handed_in_as_it_was_read(office: Office) -> None:
+    within = {"people": Fraction(81, 2)}
+    questions = (WorkloadQuestion("all", COUNT, within=within), WorkloadQuestion("towns", BY_TOWN))
+    asked = Workload(questions, epsilon=Decimal(1))
+    here, there = (one.plan(asked) for one in sides(office))
+    assert (here.plan_hash, here.rows, here.epsilon) == (there.plan_hash, there.rows, there.epsilon)
+    assert office.there().run(asked, request_id="handed-in").answers.keys() == {"all", "towns"}
+    for one in sides(office):
+        with pytest.raises(ParameterInvalid, match="must be a workload, or the path of its file"):
+            one.plan(5)
 
 
 def test_nothing_that_costs_nothing_differs_at_one_moment(office: Office) -> None:
@@ -258,7 +310,11 @@ def test_a_hold_is_seen_by_whom_it_is_for(office: Office) -> None:
 def test_datasets_are_those_that_were_granted(findings: tuple[Any, Any]) -> None:
     here, there = (found["datasets"] for found in findings)
     assert type(here) is type(there) is tuple
-    assert [(one.name, one.version) for one in here] == [(one.name, one.version) for one in there] == [("clinic", 1)]
+    names = ("name", "version", "title", "population", "unit", "columns")
+    assert [[getattr(one, name) for name in names] for one in here] == [
+        [getattr(one, name) for name in names] for one in there
+    ]
+    assert [(one.name, one.version) for one in there] == [("clinic", 1)]
     assert findings[0]["populations"] == findings[1]["populations"] == ("patients",)
     assert findings[0]["who"] == findings[1]["who"] == "ada"
     assert findings[0]["faces"][1]["title"] == "Clinique"

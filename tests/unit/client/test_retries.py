@@ -118,7 +118,7 @@ def test_given_up_it_names_the_key_under_which_it_costs_nothing_more(office: Off
     assert f"--request-id {key}" in caught.value.message
     assert caught.value.exit_code == 3
     assert len(wire.heard) == len(watch.pauses) + 1 > 3
-    assert 20 < sum(watch.pauses) <= 30
+    assert 15 < sum(watch.pauses) <= 30  # the next would have been of 15 at most
     assert office.charges() == before + 1
     again = office.there().query(COUNT, epsilon="0.13", fresh=True, request_id=key)
     assert again.charge["epsilon"] == "0"
@@ -285,6 +285,6 @@ def test_what_only_reads_is_asked_again_as_it_is(office: Office, read: Callable[
 def test_what_only_reads_was_never_charged(office: Office, read: Callable[[Any], Any]) -> None:
     with weak_wire(office, LOST_ANSWER) as wire, pytest.raises(Refused, match="did not answer in time"):
         read(office.patient(wire.url, Watch()))
-    with weak_wire(office, GATEWAY) as wire, pytest.raises(Refused, match="did not answer in time"):
+    with weak_wire(office, GATEWAY) as wire, pytest.raises(Refused, match="its last word was 502"):
         read(office.patient(wire.url, Watch()))
     assert len(wire.heard) > 3

@@ -146,7 +146,8 @@ def test_a_key_that_stands_for_another_question(office: Office) -> None:
     assert office.charges() == before
 
 
-def test_a_dataset_that_is_suspended(office: Office) -> None:
+def test_a_dataset_that_is_suspended(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("discreet.server.office.last_minute", lambda: "9999")  # a minute has passed
     office.home.ledger.suspend("clinic", population="patients", reason="a test", who="ana")
     try:
         assert office.there().datasets()[0].suspended

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from discreet.errors import Refused
 from discreet.results import Release, read_release, sent_release, write_release
-from discreet.results.sent_release import FORMAT, decode_release, encode_release
+from discreet.results.sent_release import RELEASE_FORM, decode_release, encode_release
 from tests.unit.results.real_releases import make_full, names_in
 
 REFUSAL = r"^what the server sent cannot be read as a release\.$"
@@ -56,7 +56,7 @@ def refuse(data: bytes) -> None:
         b"[" * 200_000,
         b'{"a":' * 200_000,
         b"9" * 10_000,
-        json.dumps({"format": FORMAT}).encode(),
+        json.dumps({"format": RELEASE_FORM}).encode(),
         json.dumps(json.loads(SMALL)["release"]).encode(),
     ],
     ids=range(14),
@@ -129,6 +129,45 @@ MARGIN = (*STATISTIC, "figures", 0)
 )
 def test_a_value_of_another_sort_is_refused(path: tuple[str | int, ...], wrong: object) -> None:
     refuse(change(*path, to=wrong))
+
+
+NOISELESS = {
+    "is": "MeasureNoise",
+    "measure": "COUNT(*)",
+    "noise": [],
+    "share": {},
+    "step": "1",
+    "name": "",
+    "shown": True,
+}
+CELLS = ("release", "statistics", 0, "figures")
+
+
+@pytest.mark.parametrize(
+    ("path", "wrong"),
+    [
+        (("release", "claim", "neighbours_from"), "query"),
+        (("release", "kind"), "local"),
+        (("release", "kind"), "unproven"),
+        (("release", "kind"), "workload"),
+        (("release", "asked"), {"is": "mapping", "of": {"sql": "SELECT"}}),
+        (("release", "mechanisms"), [{**NOISELESS, "by": None}]),
+        ((*CELLS,), []),
+        (("release", "order"), ["value"]),
+    ],
+)
+def test_what_does_not_fit_the_rest_is_refused(path: tuple[str | int, ...], wrong: object) -> None:
+    """Whoever shows a release would stumble over it."""
+    refuse(change(*path, to=wrong))
+
+
+def test_a_margin_stands_once_and_a_release_has_columns() -> None:
+    message: Any = encode_release(make_full())
+    figures = message["statistics"][0]["figures"]
+    for wrong in ({"statistics": [{**message["statistics"][0], "figures": [*figures, figures[0]]}]},
+                  {"kind": "query", "statistics": [], "headings": []}):  # fmt: skip
+        with pytest.raises(Refused, match=REFUSAL):
+            decode_release({**message, **wrong})
 
 
 def test_a_number_beyond_floats_is_refused() -> None:
@@ -246,6 +285,17 @@ def test_whatever_is_sent_is_a_release_or_is_refused(message: object) -> None:
     assert len(found.rows) == len(found.intervals)
     assert repr(found)
     assert list(found.figures) == list(read_release(write_release(found)).figures)
+
+
+@settings(max_examples=150)
+@given(st.data())
+def test_whatever_is_read_can_be_shown(data: st.DataObject) -> None:
+    message = data.draw(messages())
+    found = read_or_refuse(decode_release, message)
+    if found is not None:
+        for language in ("en", "fr"):
+            found.to_dict(language)
+        assert found._repr_html_()
 
 
 @given(st.lists(st.tuples(st.integers(0, len(SMALL) - 1), st.integers(0, 255)), min_size=1, max_size=4))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import json
+import pickle
 import zipfile
 from collections.abc import Iterator
 from decimal import Decimal
@@ -32,6 +33,7 @@ from discreet.results import (
     Note,
     Quality,
     Release,
+    ReleaseKind,
     Statistic,
     claims,
     figures,
@@ -42,7 +44,7 @@ from discreet.results import (
     read_release,
     write_release,
 )
-from discreet.results.sent_release import FORMAT, decode_release, encode_release
+from discreet.results.sent_release import RELEASE_FORM, decode_release, encode_release
 from tests.releases import make_release, make_table, put_step, render_text
 from tests.unit.results.real_releases import GUARANTEES, RELEASES, SLICES, make_full, names_in, open_office
 
@@ -130,7 +132,7 @@ def read_book(path: Path) -> dict[str, bytes]:
 
 @pytest.mark.slow
 def test_a_message_is_plain_json(real: Release) -> None:
-    message = {"format": FORMAT, "release": encode_release(real)}
+    message = {"format": RELEASE_FORM, "release": encode_release(real)}
     assert json.loads(write_release(real)) == message
     require_plain(message)
     again = decode_release(message["release"])
@@ -158,13 +160,18 @@ def require_plain(value: object) -> None:
 
 @pytest.mark.parametrize("guarantee", GUARANTEES, ids=repr)
 def test_every_promise_comes_back(guarantee: types.Guarantee) -> None:
-    sent = make_release((), [], guarantee=guarantee)
+    full = make_full()
+    sent = dataclasses.replace(full, claim=dataclasses.replace(full.claim, guarantee=guarantee))
     require_same(read_release(write_release(sent)), sent)
 
 
-@pytest.mark.parametrize("settlement", [Collected(9, {"no mark": 2}, 1), Accounted(20, 300, 415, 4)], ids=repr)
-def test_every_settlement_comes_back(settlement: Any) -> None:
-    sent = dataclasses.replace(make_full(), settlement=settlement)
+@pytest.mark.parametrize(
+    ("kind", "settlement"),
+    [("local", Collected(9, {"no mark": 2}, 1)), ("linked", Accounted(20, 300, 415, 4))],
+)
+def test_every_settlement_comes_back(kind: str, settlement: Any) -> None:
+    asked = {"by": (), "sampled": False, "verified": True}
+    sent = dataclasses.replace(make_full(), kind=ReleaseKind(kind), settlement=settlement, asked=asked)
     require_same(read_release(write_release(sent)), sent)
 
 
@@ -274,3 +281,14 @@ def test_a_phrase_comes_back_as_the_texts_it_says() -> None:
 def test_a_text_that_no_encoding_has_comes_back() -> None:
     sent = dataclasses.replace(make_full(), title=Labels("half \ud800", "une moitié \udfff, 😀"))
     assert read_release(write_release(sent)).title == sent.title
+
+
+# --- to other processes ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_what_came_may_be_sent_on_to_another_process(real: Release) -> None:
+    found = read_release(write_release(real))
+    again = pickle.loads(pickle.dumps(found))
+    assert write_release(again) == write_release(found)
+    assert again.rows == found.rows

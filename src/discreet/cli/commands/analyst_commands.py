@@ -78,7 +78,7 @@ def datasets(
     from discreet.cli.open_sessions import find_session, is_remote
 
     session = find_session(workspace, server, token_file)
-    found = _list_granted(session.datasets()) if is_remote(session) else _list_datasets(session.datasets())
+    found = _list_datasets(session.datasets())
     if output is Format.JSON:
         show_json({"datasets": found})
     elif not found and is_remote(session):
@@ -91,22 +91,7 @@ def datasets(
         show_table(say("Datasets"), headings, [[str(fact) for fact in row.values()] for row in found])
 
 
-def _list_datasets(found: "Sequence[Dataset]") -> list[dict[str, object]]:
-    return [
-        {
-            "dataset": dataset.name,
-            "title": dataset.card.title.text(language()),
-            "version": dataset.version,
-            "population": dataset.card.population,
-            "unit": dataset.card.unit.column,
-            "columns": len(dataset.card.columns),
-        }
-        for dataset in found
-    ]
-
-
-def _list_granted(found: "Sequence[RemoteDataset]") -> list[dict[str, object]]:
-    """The same of what a server tells."""
+def _list_datasets(found: "Sequence[Dataset | RemoteDataset]") -> list[dict[str, object]]:
     return [
         {
             "dataset": dataset.name,
