@@ -436,6 +436,7 @@ class Session:
             within=within,
             assume=assume,
             level=level,
+            who=self.who,
             request_id=request_id,
             fresh=fresh,
         )
@@ -471,6 +472,7 @@ class Session:
             analyst=self._asker(analyst),
             epsilon=epsilon,
             delta=delta,
+            who=self.who,
             request_id=request_id,
         )
         return hold(Question(asked, self.open_engine), self.ledger, who=self.who, expires=expires)
@@ -534,7 +536,9 @@ class Session:
         planned = self.plan(workload, epsilon=epsilon, analyst=analyst)
         if confirm is not None and not confirm(planned):
             raise Refused(say("Not asked. Nothing was released or charged."))
-        return run_workload(planned, self.ledger, request_id=name_request(request_id), open_engine=self.open_engine)
+        return run_workload(
+            planned, self.ledger, request_id=name_request(request_id), open_engine=self.open_engine, who=self.who
+        )
 
     @property
     def tables(self) -> TableDesk:

@@ -21,8 +21,7 @@ from discreet.catalogue import Phrase, language, say
 from discreet.client.server_address import ServerAddress
 from discreet.client.told_errors import untrusted
 from discreet.errors import ExtraMissing, ParameterInvalid, legible
-from discreet.results import RELEASE_FORM
-from discreet.results.sent_release import LARGEST
+from discreet.results import LARGEST_RELEASE, RELEASE_FORM
 
 if TYPE_CHECKING:
     import httpx
@@ -213,7 +212,7 @@ def _take(response: httpx.Response) -> Reply:
     if headers.get("content-encoding", "identity").lower() != "identity":
         raise AnswerNotTaken(status, Phrase("it is compressed, which was not asked for"))
     media = headers.get("content-type", "").partition(";")[0].strip().lower()
-    most = LARGEST if status == 200 and media == ANSWER else _MOST
+    most = LARGEST_RELEASE if status == 200 and media == ANSWER else _MOST
     too_long = AnswerNotTaken(status, Phrase("it is longer than {most:,} bytes", most=most))
     length = headers.get(_READ_WHEN_STREAMED, "0")
     if not length.isdecimal() or len(length) > 15 or int(length) > most:

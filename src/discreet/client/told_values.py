@@ -13,8 +13,7 @@ from decimal import Decimal
 from typing import Any, Final, NoReturn, TypeVar
 
 from discreet.errors import ParameterInvalid
-from discreet.results import Release
-from discreet.results.sent_release import check_length, read_message
+from discreet.results import Release, check_release_length, read_release_message
 
 __all__ = ["UNREADABLE", "clean", "number_of", "read_json", "read_sent", "take", "take_texts"]
 
@@ -40,7 +39,7 @@ _MAYBE_STEERING: Final = re.compile(
 
 def read_json(data: bytes) -> dict[str, Any]:
     """The object that these bytes are, made safe."""
-    check_length(data, most_parts=_MOST_PARTS)
+    check_release_length(data, most_parts=_MOST_PARTS)
     found = clean(_parse(data))
     if not isinstance(found, dict):
         raise ValueError("no object")
@@ -49,9 +48,9 @@ def read_json(data: bytes) -> dict[str, Any]:
 
 def read_sent(data: bytes) -> Release:
     """The release that these bytes are; Refused or ValueError where they are none. Its words steer no terminal."""
-    check_length(data)
+    check_release_length(data)
     message = _parse(data)
-    return read_message(clean(message) if _MAYBE_STEERING.search(data) else message)
+    return read_release_message(clean(message) if _MAYBE_STEERING.search(data) else message)
 
 
 def clean(value: Any) -> Any:

@@ -398,7 +398,13 @@ class Ledger:
             )
 
     def replay(
-        self, stored: StoredAnswer, *, analyst: str, request_id: str, question: Mapping[str, object] | None = None
+        self,
+        stored: StoredAnswer,
+        *,
+        analyst: str,
+        request_id: str,
+        question: Mapping[str, object] | None = None,
+        who: str | None = None,
     ) -> Receipt:
         """Give a committed answer again, bit for bit, and lease the request id to it.
 
@@ -425,7 +431,7 @@ class Ledger:
                 payload = replay_payload(
                     charge, before, analyst=analyst, request_id=request_id, free=free, question=question
                 )
-                lease = book.append(EventKind.REPLAY, who=analyst, population=charge.population, payload=payload)
+                lease = book.append(EventKind.REPLAY, who=who or analyst, population=charge.population, payload=payload)
             return make_receipt(charge, before, lease=lease, replayed=True, answer=answer, analyst=analyst)
 
     def mark(
@@ -437,6 +443,7 @@ class Ledger:
         plan_hash: str,
         dataset: str,
         version: int,
+        who: str | None = None,
     ) -> int:
         """Record for good that something not differentially private was released about a population: as which event."""
         if not isinstance(guarantee, BootstrapDP | Unproven):
@@ -460,7 +467,7 @@ class Ledger:
                 "plan_hash": plan_hash,
                 "version": version,
             }
-            return book.append(EventKind.MARKER, who=analyst, population=population, payload=payload).sequence
+            return book.append(EventKind.MARKER, who=who or analyst, population=population, payload=payload).sequence
 
     # Suspension
 

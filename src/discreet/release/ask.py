@@ -27,7 +27,7 @@ class Ask:
     `datasets` holds every dataset of the plan by name. `shares` say how epsilon is split over the measures, when not
     evenly; with `rho` instead, noise is Gaussian and they split that. `widths` are what epsilon was solved for, when it
     was not given; `assumed` are counts taken for granted where an expected error needs them. `words` are what was
-    asked, for those who ask it again.
+    asked, for those who ask it again; `who` acts, where it is not the analyst.
     """
 
     statement: Statement
@@ -43,6 +43,7 @@ class Ask:
     assumed: Amounts = field(default_factory=dict)
     widths: Amounts | None = None
     words: Mapping[str, object] | None = None
+    who: str | None = None
 
     @property
     def dataset(self) -> Dataset:
@@ -59,7 +60,15 @@ class Ask:
 
     @property
     def request(self) -> Request:
-        return Request(self.datasets, self.dataset.name, self.analyst, self.request_id, self.statement.hash, self.words)
+        return Request(
+            datasets=self.datasets,
+            first=self.dataset.name,
+            analyst=self.analyst,
+            request_id=self.request_id,
+            plan_hash=self.statement.hash,
+            words=self.words,
+            who=self.who,
+        )
 
     @property
     def headings(self) -> tuple[Heading, ...]:

@@ -108,6 +108,7 @@ def read_ask(
     level: ExactLike = "0.95",
     request_id: str | None = None,
     fresh: bool = False,
+    who: str | None = None,
 ) -> Ask:
     """A statement with its parameters; with `within` instead of epsilon, the least that reaches these half-widths."""
     if (epsilon is None) == (within is None):
@@ -121,6 +122,7 @@ def read_ask(
         analyst=analyst,
         request_id=name_request(request_id),
         fresh=fresh,
+        who=who,
         epsilon=exact(epsilon, parameter="epsilon") if epsilon is not None else Decimal(0),
         delta=exact(delta, parameter="delta", zero=True, below=1),
         level=interval_level(level),

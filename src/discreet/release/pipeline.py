@@ -80,7 +80,7 @@ class Request:
     """What stands on the ledger with every release: who asks, under which id, what of which datasets.
 
     `datasets` holds every dataset of the plan by name; `first` names the one that the ledger notes. `words` are what
-    was asked, as it was asked.
+    was asked, as it was asked; `who` acts, where it is not the analyst.
     """
 
     datasets: Mapping[str, Dataset]
@@ -89,6 +89,7 @@ class Request:
     request_id: str
     plan_hash: str
     words: Mapping[str, object] | None = None
+    who: str | None = None
 
     @property
     def question(self) -> Mapping[str, object] | None:
@@ -279,10 +280,10 @@ class Charge(Account[Receipt, Drawn, bytes]):
         *others, last = self.ways
         for way in others:
             try:
-                return _spend(way, ledger)
+                return _spend(way, ledger, who=self.request.who)
             except RequestConflict:
                 continue
-        return _spend(last, ledger)
+        return _spend(last, ledger, who=self.request.who)
 
     def commit(self, ledger: Ledger, paid: Receipt, drawn: Drawn) -> bytes:
         return self.keep(ledger, paid, drawn)
@@ -387,13 +388,14 @@ def _mark(ledger: Ledger, request: Request, guarantee: Unproven | BootstrapDP) -
         plan_hash=request.plan_hash,
         dataset=dataset.name,
         version=dataset.version,
+        who=request.who,
     )
 
 
-def _spend(request: SpendRequest, ledger: Ledger) -> Receipt:
+def _spend(request: SpendRequest, ledger: Ledger, *, who: str | None) -> Receipt:
     """Charge, and tell the request id wherever the ledger cannot say what became of it."""
     try:
-        return ledger.spend(request)
+        return ledger.spend(request, who=who)
     except LedgerUnanchored:
         raise ChargedNotAnswered(dataset=request.dataset, request_id=request.request_id, suspended=False) from None
     except LedgerUnavailable as error:

@@ -82,7 +82,13 @@ class Question(Passage[Receipt, Noisy, bytes, Answer]):
         if found is None:
             return None
         request = self.ask.request
-        return ledger.replay(found, analyst=request.analyst, request_id=request.request_id, question=request.question)
+        return ledger.replay(
+            found,
+            analyst=request.analyst,
+            request_id=request.request_id,
+            question=request.question,
+            who=request.who,
+        )
 
     def prepare(self, ledger: Ledger) -> Callable[[], Noisy]:
         require_active(self.ask.datasets, ledger, beside=self.ask.dataset.name)

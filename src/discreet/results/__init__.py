@@ -61,12 +61,20 @@ if TYPE_CHECKING:
     )
     from discreet.results.published_release import Basis, Calibration, CalibrationTarget, Release, ReleaseKind
     from discreet.results.row_listing import Chosen, PairedColumns, ends_of, parts_of
-    from discreet.results.sent_release import RELEASE_FORM, read_release, write_release
+    from discreet.results.sent_release import (
+        LARGEST_RELEASE,
+        RELEASE_FORM,
+        check_release_length,
+        read_release,
+        read_release_message,
+        write_release,
+    )
 else:
     __getattr__, __dir__ = open_door(__name__)
 
 __all__ = [
     "ALL",
+    "LARGEST_RELEASE",
     "NOTHING",
     "RELEASE_FORM",
     "Accounted",
@@ -141,8 +149,10 @@ __all__ = [
     "UnderAccount",
     "UnprovenCaution",
     "Variance",
+    "check_release_length",
     "ends_of",
     "parts_of",
     "read_release",
+    "read_release_message",
     "write_release",
 ]

@@ -19,20 +19,20 @@ from discreet.results.sent_checks import check_release
 from discreet.results.sent_values import form_of
 
 __all__ = [
-    "LARGEST",
+    "LARGEST_RELEASE",
     "RELEASE_FORM",
-    "check_length",
+    "check_release_length",
     "decode_release",
     "encode_release",
-    "read_message",
     "read_release",
+    "read_release_message",
     "write_release",
 ]
 
 T = TypeVar("T")
 
 RELEASE_FORM: Final = 1
-LARGEST: Final = 1 << 28
+LARGEST_RELEASE: Final = 1 << 28
 """So many bytes are read at most: several tables of a million cells."""
 
 MOST_PARTS: Final = 2_000_000
@@ -56,14 +56,14 @@ def read_release(data: bytes) -> Release:
     return _trusting_nobody(_open, data)
 
 
-def read_message(message: object) -> Release:
-    """The same of a message that was parsed; whoever parsed it saw to its length (`check_length`)."""
+def read_release_message(message: object) -> Release:
+    """The same of a message that was parsed; whoever parsed it saw to its length (`check_release_length`)."""
     return _trusting_nobody(_open_message, message)
 
 
-def check_length(data: bytes, *, most_parts: int = MOST_PARTS) -> None:
+def check_release_length(data: bytes, *, most_parts: int = MOST_PARTS) -> None:
     """Nothing is parsed before this: ValueError where it is too long, or has so many parts that they fill memory."""
-    if len(data) > LARGEST or data.count(b"{") + data.count(b"[") > most_parts:
+    if len(data) > LARGEST_RELEASE or data.count(b"{") + data.count(b"[") > most_parts:
         raise ValueError("a message is too long")
 
 
@@ -86,7 +86,7 @@ def _trusting_nobody(read: Callable[[Any], T], given: object) -> T:
 
 
 def _open(data: bytes) -> Release:
-    check_length(data)
+    check_release_length(data)
     return _open_message(json.loads(data.decode("utf-8"), parse_constant=_refuse_constant))
 
 

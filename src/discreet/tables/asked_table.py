@@ -64,7 +64,7 @@ class AskedTable:
     def formed(self) -> Formed:
         return self.design.formed
 
-    def ask(self, design: Design, *, request_id: str = "", fresh: bool = False) -> Ask:
+    def ask(self, design: Design, *, request_id: str = "", fresh: bool = False, who: str | None = None) -> Ask:
         """The question that measures the table by one of its designs."""
         return Ask(
             statement=design.statement,
@@ -77,6 +77,7 @@ class AskedTable:
             shares=design.shares,
             rho=design.rho,
             words=self.words,
+            who=who,
         )
 
     @cached_property
@@ -202,8 +203,12 @@ def ask_table(
     request_id: str,
     fresh: bool = False,
     confirm: Callable[[TableExplanation], bool] | None = None,
+    who: str | None = None,
 ) -> Release:
-    """Charge, draw and read the table; or read it again from a stored answer. `confirm` may still say no."""
+    """Charge, draw and read the table; or read it again from a stored answer. `confirm` may still say no.
+
+    `who` acts, where it is not the analyst.
+    """
     if confirm is not None and not confirm(explain_asked_table(asked, ledger, fresh=fresh)):
         raise Refused(say("Not asked. Nothing was released or charged."))
 
@@ -211,7 +216,7 @@ def ask_table(
     conflict: RequestConflict | None = None
     for design in chain((settled,), (item for item in _every(asked) if item is not settled)):
         try:
-            answered = answer(asked.ask(design, request_id=request_id, fresh=fresh), ledger, open_engine)
+            answered = answer(asked.ask(design, request_id=request_id, fresh=fresh, who=who), ledger, open_engine)
             return _read(asked, design, answered)
         except RequestConflict as held:  # the request may be held by the charge for another of them
             conflict = held

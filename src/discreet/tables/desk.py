@@ -23,7 +23,7 @@ __all__ = ["TableDesk"]
 
 
 class TableDesk:
-    """Tables of one workspace. `analyst` asks unless another is named."""
+    """Tables of one workspace. `analyst` asks unless another is named, and acts either way."""
 
     def __init__(self, workspace: Workspace, ledger: Ledger, open_engine: OpenEngine, analyst: str) -> None:
         self._workspace = workspace
@@ -87,6 +87,7 @@ class TableDesk:
             request_id=name_request(request_id),
             fresh=fresh,
             confirm=confirm,
+            who=self._analyst,
         )
 
     @checked

@@ -61,9 +61,9 @@ def test_the_ledger_keeps_the_parameters_of_every_measure(house: House, monkeypa
     seen: list[Any] = []
     spend = Ledger.spend
 
-    def noted(self: Ledger, request: Any) -> Any:
+    def noted(self: Ledger, request: Any, **named: Any) -> Any:
         seen.append(request)
-        return spend(self, request)
+        return spend(self, request, **named)
 
     monkeypatch.setattr(Ledger, "spend", noted)
     house.ask(GROUPS)

@@ -106,9 +106,9 @@ def test_the_charge_is_the_whole_epsilon_and_its_parts_add_up(private: House, mo
     seen: list[Any] = []
     spend = Ledger.spend
 
-    def noted(self: Ledger, request: Any) -> Any:
+    def noted(self: Ledger, request: Any, **named: Any) -> Any:
         seen.append(request)
-        return spend(self, request)
+        return spend(self, request, **named)
 
     monkeypatch.setattr(Ledger, "spend", noted)
     answer = put(private, "SELECT AVG(x) AS m, SUM(y) AS s FROM t", epsilon="0.500000001")

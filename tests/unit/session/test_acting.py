@@ -62,6 +62,23 @@ def test_every_act_names_who_did_it(session: Session, tmp_path: Path) -> None:
     assert all(event.payload.get("analyst", "zoe") in ("zoe", "max") for event in made)
 
 
+def test_who_asks_for_somebody_else_is_named(session: Session) -> None:
+    """By whichever way they ask; what was asked is the other's."""
+    session.add_analyst("max")
+    before, zoe = session.ledger.head()[0], session.acting_for("zoe")
+    workload = "questions:\n  - name: n\n    sql: SELECT COUNT(*) AS n FROM clinic\nepsilon: 1\n"
+    (session.workspace.path / "asked.yaml").write_text(workload, encoding="utf-8")
+    zoe.query(COUNT.format(dataset="clinic"), epsilon="0.1", analyst="max")
+    zoe.query(COUNT.format(dataset="clinic"), epsilon="0.1", analyst="max")  # replayed
+    zoe.table("clinic", by="town", epsilon="0.1", analyst="max")
+    zoe.run(session.workspace.path / "asked.yaml", analyst="max")
+    made = list(session.ledger.log(LogFilter(after=before)))
+    assert {event.kind.value for event in made} == {"charge", "answer", "replay"}
+    assert {event.who for event in made} == {"zoe"}
+    assert {event.payload["analyst"] for event in made if "analyst" in event.payload} == {"max"}
+    assert len(session.history(analyst="max")) == 4
+
+
 def test_what_was_not_granted_is_not_there(session: Session) -> None:
     zoe = session.acting_for("zoe", datasets=["clinic"])
     assert [dataset.name for dataset in zoe.datasets()] == ["clinic"]

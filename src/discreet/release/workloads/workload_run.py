@@ -25,12 +25,14 @@ from discreet.results import Amount, Charged, Claim, Release, ReleaseKind, Sourc
 __all__ = ["run_workload"]
 
 
-def run_workload(plan: Apportionment, ledger: Ledger, *, request_id: str, open_engine: OpenEngine) -> Release:
-    """Charge once and answer every question, or raise.
+def run_workload(
+    plan: Apportionment, ledger: Ledger, *, request_id: str, open_engine: OpenEngine, who: str | None = None
+) -> Release:
+    """Charge once and answer every question, or raise. `who` acts, where it is not the analyst.
 
     `open_engine` is called once for each question and may give one engine several times.
     """
-    return release(_Workload(plan, request_id, open_engine), ledger)
+    return release(_Workload(plan, request_id, open_engine, who), ledger)
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,7 @@ class _Workload(Passage[Receipt, list[Noisy], bytes, Release]):
     plan: Apportionment
     request_id: str
     open_engine: OpenEngine
+    who: str | None = None
 
     @cached_property
     def asks(self) -> list[Ask]:
@@ -53,6 +56,7 @@ class _Workload(Passage[Receipt, list[Noisy], bytes, Release]):
                 epsilon=part.epsilon,
                 level=plan.level,
                 delta=part.delta,
+                who=self.who,
             )
             for part in plan.parts
         ]
@@ -77,6 +81,7 @@ class _Workload(Passage[Receipt, list[Noisy], bytes, Release]):
             request_id=self.request_id,
             plan_hash=self.plan.plan_hash,
             words=self.plan.words,
+            who=self.who,
         )
         used = [entry for part in self.plan.parts for entry in ledger_mechanisms(part.reading.statement, part.pricing)]
         ways = [request.charge(outlook.guarantee, used) for outlook in self.plan.outlooks]
