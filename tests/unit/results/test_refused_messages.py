@@ -204,7 +204,7 @@ def test_values_that_hold_themselves_are_refused() -> None:
 
 
 def test_a_message_that_is_too_long_is_refused_unread(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sent_release, "LARGEST", len(SMALL))
+    monkeypatch.setattr(sent_release, "LARGEST_RELEASE", len(SMALL))
     assert len(read_release(SMALL)) == 9
     refuse(SMALL + b" ")
 
