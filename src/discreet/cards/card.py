@@ -134,7 +134,7 @@ class Card(Listed):
             for item in self.columns
         ]
 
-    def _heading(self) -> str:
+    def heading(self) -> str:
         return f"Card of {self.dataset}: {len(self.columns)} columns; population {self.population}; unit {self.unit}"
 
     @cached_property

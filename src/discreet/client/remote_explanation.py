@@ -2,33 +2,23 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any, Final, Self
+from typing import Any, Self
 
-from discreet.catalogue import language, say
+from discreet.catalogue import say
 from discreet.client.remote_forecasts import RemoteMeasure, RemoteOutput, read_width
 from discreet.client.told_values import number_of, take, take_texts
-from discreet.guarantees import ZCDP, ApproxDP, CentralGuarantee, PureDP
-from discreet.present import Listed, say_guarantee
+from discreet.present import Listed
 
 __all__ = ["RemoteExplanation", "RemotePlan"]
-
-_AMOUNT: Final = re.compile(r"\b(epsilon|delta|rho) = (\d{1,40}(?:\.\d{1,40})?)(?![^,])", re.ASCII)
-_KINDS: Final[Mapping[frozenset[str], Callable[..., CentralGuarantee]]] = {
-    frozenset({"epsilon"}): PureDP,
-    frozenset({"epsilon", "delta"}): ApproxDP,
-    frozenset({"rho"}): ZCDP,
-    frozenset({"rho", "delta"}): ZCDP,
-}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class RemoteExplanation(Listed):
-    """What a query or a table would measure, add, charge and leave. `title` is a table's alone; of a table, `measures`
-    and `outputs` are empty, and `rows` say how far off it will be.
+    """What a query or a table would measure, add, charge and leave. Of a table, `measures` and `outputs` are empty, and
+    `rows` say how far off it will be. Its words are in the language in which it was asked for.
     """
 
     plan: tuple[str, ...]
@@ -41,7 +31,7 @@ class RemoteExplanation(Listed):
     outputs: tuple[RemoteOutput, ...]
     assumed: tuple[str, ...]
     notes: tuple[str, ...]
-    title: str | None
+    headed: str = field(repr=False)
     told: Mapping[str, Any] = field(repr=False)
     lines: tuple[str, ...] = field(repr=False)
     brief: tuple[str, ...] = field(repr=False)
@@ -51,7 +41,6 @@ class RemoteExplanation(Listed):
         """The explanation in an answer. ValueError and the like where there is none."""
         told, lines = take(answer, "explanation", dict), take_texts(answer, "lines")
         notes, of_query = take_texts(told, "notes"), "outputs" in told
-        brief = next((take_texts(one, "summary") for one in (answer, told) if "summary" in one), lines)
         found = cls(
             plan=take_texts(told, "plan"),
             plan_hash=take(told, "plan_hash", str),
@@ -62,12 +51,12 @@ class RemoteExplanation(Listed):
             assumed=take_texts(told, "assumed") if of_query else (),
             # The last one is the refusal where it would be refused.
             notes=notes if told.get("remaining_after", notes) is not None else notes[:-1],
-            title=take(told, "title", str) if "title" in told else None,
+            headed=take(answer, "heading", str),
             told=told,
             lines=lines,
-            brief=brief,
+            brief=take_texts(answer, "summary"),
         )
-        found.rows, found._heading()  # what cannot be listed or named is no explanation
+        found.rows  # noqa: B018 - what cannot be listed is no explanation
         return found
 
     def to_dict(self) -> dict[str, object]:
@@ -102,13 +91,8 @@ class RemoteExplanation(Listed):
             for part in take(measure, "half_widths", list)
         ]
 
-    def _heading(self) -> str:
-        guarantee = _promise(take(self.told, "guarantee", str))
-        if self.title is not None:
-            return say("Explanation of a table, {title}: {guarantee}", title=self.title, guarantee=guarantee)
-        names = [output.name for output in self.outputs] or [str(row["measure"]) for row in self.rows]
-        outputs = ", ".join(dict.fromkeys(names))
-        return say("Explanation of {outputs}: {guarantee}", outputs=outputs, guarantee=guarantee)
+    def heading(self) -> str:
+        return self.headed
 
     def _lines(self) -> list[str]:
         return self.summary()
@@ -174,10 +158,3 @@ def _tell_width(output: Mapping[str, Any]) -> str:
     if found.depends is not None:
         return found.depends
     return "–" if found.widest is None else say("± {width:,.4g}", width=found.widest)
-
-
-def _promise(told: str) -> str:
-    """A guarantee in the language of the moment, from its own text; that text where it is another's."""
-    amounts = {name: Decimal(amount) for name, amount in _AMOUNT.findall(told)}
-    kind = _KINDS.get(frozenset(amounts))
-    return told if kind is None else say_guarantee(kind(**amounts), language())

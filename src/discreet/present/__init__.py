@@ -69,7 +69,6 @@ if TYPE_CHECKING:
     from discreet.present.words import (
         STORED,
         say_basis,
-        say_guarantee,
         say_left,
         say_neighbours,
         say_replay,
@@ -149,7 +148,6 @@ __all__ = [
     "save",
     "say_accuracy",
     "say_basis",
-    "say_guarantee",
     "say_left",
     "say_message",
     "say_neighbours",

@@ -32,7 +32,7 @@ class Listed:
         """One object for each thing that it lists, all with the same names."""
 
     @abstractmethod
-    def _heading(self) -> str:
+    def heading(self) -> str:
         """What it is, in one line without the brackets of a repr."""
 
     def _lines(self) -> Sequence[str]:
@@ -40,7 +40,7 @@ class Listed:
         return ()
 
     def __repr__(self) -> str:
-        return f"<{self._heading()}>"
+        return f"<{self.heading()}>"
 
     def to_arrow(self) -> pyarrow.Table:
         """The rows as a table."""
@@ -71,7 +71,7 @@ class Listed:
         rows = self.rows
         names = list(rows[0]) if rows else []
         shown = [["" if row[name] is None else str(row[name]) for name in names] for row in rows]
-        parts = [element("p", element("strong", self._heading()))]
+        parts = [element("p", element("strong", self.heading()))]
         parts += [table(names, shown)] if rows else []
         parts += [element("p", element("small", line)) for line in self._lines()]
         return str(element("div", *parts))
@@ -106,7 +106,7 @@ class ListedBudget(Listed):
             for name, item in holders.items()
         ]
 
-    def _heading(self) -> str:
+    def heading(self) -> str:
         left, whole = text(self.population.epsilon_remaining), text(self.population.epsilon_cap)
         return say(
             "Budget of {population}: epsilon {left} of {whole} remains",

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import datetime
@@ -446,7 +446,8 @@ def letting_go() -> Iterator[None]:
     finally:
         _READY.reset(before)
         for engine in ready:
-            engine.let_go()
+            with suppress(Exception):  # what an engine says is never shown, and what was answered leaves
+                engine.let_go()
 
 
 def ready_engine(open_engine: OpenEngine, datasets: Mapping[str, Dataset], plan: Plan, *, undone: str) -> Engine:

@@ -33,7 +33,12 @@ _ANSWER: Final = {
     "request_id": "smokers-1",
     "replayed": False,
 }
-_EXPLAINED: Final = {"explanation": {"plan_hash": _HASH, "charge": {"epsilon": "0.1"}}, "lines": ["Plan"]}
+_EXPLAINED: Final = {
+    "explanation": {"plan_hash": _HASH, "charge": {"epsilon": "0.1"}},
+    "heading": "Explanation of people: pure DP, epsilon = 0.1",
+    "lines": ["Plan"],
+    "summary": ["cost epsilon 0.1 (pure DP, epsilon = 0.1)"],
+}
 _BUDGET: Final = {
     "terms": {"population": "residents", "epsilon": "3", "per_analyst": "1", "neighbours": "add-remove"},
     "population": {"epsilon_cap": "3", "epsilon_spent": "0", "epsilon_remaining": "3"},

@@ -37,7 +37,6 @@ async def answer_question(request: Request, caller: Caller, question: SpendingQu
     office, key = caller.office, _key(request)
     as_release = wants_release(request)
     asked = ready = datetime.now(UTC)
-    ended = False
 
     def work() -> Response:
         nonlocal ready
@@ -54,16 +53,22 @@ async def answer_question(request: Request, caller: Caller, question: SpendingQu
         ready = office.leaves(stored) or ready
         return _respond(release, stored, as_release=as_release)
 
-    try:
-        return await office.turns.take(caller.name, work)
-    except asyncio.CancelledError:  # the server ends
-        ended = True
-        told = interrupted(key)
-        return Response(told.to_bytes(), told.status, media_type=MEDIA_TYPE)
-    finally:
-        if office.settings.slots and not ended:
+    async def leave() -> None:
+        if office.settings.slots:
             now = datetime.now(UTC)
             await asyncio.sleep((next_slot(asked, max(now, ready)) - now).total_seconds())
+
+    try:
+        try:
+            response = await office.turns.take(caller.name, work)
+        except Exception:
+            await leave()
+            raise
+        await leave()
+    except asyncio.CancelledError:  # the server ends
+        told = interrupted(key)
+        response = Response(told.to_bytes(), told.status, media_type=MEDIA_TYPE)
+    return response
 
 
 def _respond(release: Release, stored: PastQuestion, *, as_release: bool) -> Response:

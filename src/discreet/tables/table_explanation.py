@@ -71,7 +71,7 @@ class TableExplanation(Listed):
             for margin, (low, high) in widths.items()
         ]
 
-    def _heading(self) -> str:
+    def heading(self) -> str:
         return say(
             "Explanation of a table, {title}: {guarantee}",
             title=self.design.formed.title,
@@ -91,7 +91,6 @@ class TableExplanation(Listed):
         return {
             "plan": list(self.plan),
             "plan_hash": self.plan_hash,
-            "title": formed.title.text(language()),
             "sql": formed.request.to_sql(formed.card),
             "table": describe_design(self.design, None),
             "cells": int(np.prod(formed.sizes)),
@@ -131,7 +130,6 @@ class TableExplanation(Listed):
             "guarantee": str(self.outlook.guarantee),
             **self.outlook.to_dict(),
             "notes": [*self.notes, *([] if self.outlook.refusal is None else [self.outlook.refusal])],
-            "summary": self.summary(),
         }
 
     def _calibration(self) -> list[str]:

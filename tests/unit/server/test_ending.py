@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import os
 import signal
 import subprocess
@@ -10,10 +12,14 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from threading import Thread
+from typing import Any
 
 import httpx
+import pytest
 
 from discreet.ledger import EventKind, LogFilter
+from discreet.server import Guard
+from discreet.server.problems import refuse
 from discreet.session import open as open_session
 from discreet.stores import open_store
 from discreet.work import JOB_TABLES
@@ -25,10 +31,12 @@ LEFT = "What was being drawn is left. Asked again under its key, it costs nothin
 
 
 @contextmanager
-def slow_office(house: House, mark: Path) -> Iterator[tuple[subprocess.Popen[str], Asker]]:
+def slow_office(
+    house: House, mark: Path, slots: str = "--no-slots", *, first_slot: float = 0.25
+) -> Iterator[tuple[subprocess.Popen[str], Asker]]:
     paths = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
     with subprocess.Popen(
-        [sys.executable, "-m", "tests.unit.server.slow_office", str(house.path), str(mark)],
+        [sys.executable, "-m", "tests.unit.server.slow_office", str(house.path), str(mark), slots, str(first_slot)],
         env={**os.environ, "PYTHONPATH": paths},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
@@ -102,3 +110,47 @@ def end_leases(house: House) -> None:
         store.writing() as run,
     ):
         run("UPDATE jobs SET lease = 0")
+
+
+def test_whatever_is_cut_off_is_told_in_the_one_shape() -> None:
+    """Not in a library's words: also where nothing is spent."""
+    sent: list[Any] = []
+
+    async def wait(scope: Any, receive: Any, send: Any) -> None:
+        await asyncio.Event().wait()
+
+    async def receive() -> Any:
+        raise AssertionError("there is no body")
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    async def play() -> None:
+        scope = {"type": "http", "method": "GET", "path": "/a", "raw_path": b"/a", "query_string": b""}
+        scope |= {"headers": [(b"host", b"office")], "client": ("127.0.0.1", 1), "scheme": "http"}
+        task = asyncio.create_task(Guard(wait, refuse=refuse)(scope, receive, send))
+        await asyncio.sleep(0.01)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(play())
+    start, body = sent
+    assert (start["status"], dict(start["headers"])[b"content-type"]) == (503, b"application/problem+json")
+    assert json.loads(body["body"])["charged"] is False
+
+
+def test_an_answer_that_waits_for_its_slot_when_the_server_ends_was_charged(tmp_path: Path) -> None:
+    house, came = furnish(tmp_path), []
+    (tmp_path / "mark").touch()  # it is drawn at once
+    with slow_office(house, tmp_path / "mark", "--slots", first_slot=30) as (process, ask):
+        thread = Thread(target=lambda: came.append(ask.query("ada", key="waits")))
+        thread.start()
+        for _ in until(30):
+            if EventKind.ANSWER in kinds(house):
+                break
+        process.send_signal(signal.SIGTERM)
+        thread.join(20)
+        assert process.wait(20) == 0
+    told = problem(came[0])
+    assert (told["status"], told["charged"], told["fields"]) == (503, True, {"request_id": "waits"})

@@ -258,5 +258,5 @@ def test_refusals_are_the_documents_of_an_application_that_has_some() -> None:
             status, code = fetch(port, "POST", "/plain", JSON, body=body).json
             found[code] = status
     assert found.items() <= REFUSALS.items()
-    elsewhere = {"Busy", "ForwardedInvalid", "HeaderInvalid", "TooManyRequests"}
+    elsewhere = {"Busy", "Ending", "ForwardedInvalid", "HeaderInvalid", "TooManyRequests"}
     assert REFUSALS.keys() - found.keys() == elsewhere

@@ -249,7 +249,7 @@ class Explanation(Listed):
             )
         ]
 
-    def _heading(self) -> str:
+    def heading(self) -> str:
         return say(
             "Explanation of {outputs}: {guarantee}",
             outputs=", ".join(output.name for output in self.outputs),

@@ -7,6 +7,7 @@ true. Every response leaves with headers that shut browsers in, and none ever sp
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Callable, MutableMapping
 from dataclasses import dataclass, field
@@ -89,6 +90,9 @@ class Guard:
                 await self._app(self._attach(scope, exchange), exchange.replay, exchange.send)
         except RequestRefused as refused:
             await self._refuse(exchange, refused)
+        except asyncio.CancelledError:  # the server ends; what may have been charged is told by whoever charges
+            await self._refuse(exchange, RequestRefused("Ending"))
+            raise
         except Exception as error:
             # What it says may hold values, so its kind alone is told.
             self._tell(say("A request failed: {error}", error=type(error).__name__))

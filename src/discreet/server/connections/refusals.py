@@ -24,6 +24,7 @@ REFUSALS: Final[Mapping[str, int]] = MappingProxyType(
         "BodyNotJson": 415,
         "BodyTooLong": 413,
         "Busy": 503,
+        "Ending": 503,
         "ForwardedInvalid": 400,
         "HeadTooLong": 431,
         "HeaderInvalid": 400,

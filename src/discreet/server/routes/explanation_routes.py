@@ -8,9 +8,11 @@ from fastapi import APIRouter
 from starlette.concurrency import run_in_threadpool
 
 from discreet.people import Bucket
+from discreet.release import Explanation
 from discreet.server.bodies import ExplanationBody, TableBody, TargetBody, WorkloadBody
 from discreet.server.callers import Analyst, Caller
 from discreet.server.spending_questions import QuestionKind, SpendingQuestion
+from discreet.tables import TableExplanation
 
 __all__ = ["WORKLOADS", "router"]
 
@@ -49,7 +51,7 @@ async def _in_turn(
 
 def _explain(body: ExplanationBody | TargetBody, caller: Caller) -> dict[str, object]:
     found = caller.granted.explain(**body.model_dump(), analyst=caller.name)
-    return {"explanation": found.to_dict(), "lines": found.to_text().splitlines(), "summary": found.summary()}
+    return _tell(found)
 
 
 def _plan_workload(body: WorkloadBody, caller: Caller) -> dict[str, object]:
@@ -64,4 +66,14 @@ def _plan_table(body: TableBody, caller: Caller) -> dict[str, object]:
     fresh = words.pop("fresh")
     session = caller.granted
     found = session.tables.explain(session.read_table(words, analyst=caller.name), fresh=fresh)
-    return {"explanation": found.to_dict(), "lines": found.to_text().splitlines()}
+    return _tell(found)
+
+
+def _tell(found: Explanation | TableExplanation) -> dict[str, object]:
+    """Its facts, and its words in the language of whoever asks."""
+    return {
+        "explanation": found.to_dict(),
+        "heading": found.heading(),
+        "lines": found.to_text().splitlines(),
+        "summary": found.summary(),
+    }
