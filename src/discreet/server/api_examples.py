@@ -35,9 +35,9 @@ _ANSWER: Final = {
 }
 _EXPLAINED: Final = {
     "explanation": {"plan_hash": _HASH, "charge": {"epsilon": "0.1"}},
-    "heading": "Explanation of people: pure DP, epsilon = 0.1",
+    "heading": "Explanation",
     "lines": ["Plan"],
-    "summary": ["cost epsilon 0.1 (pure DP, epsilon = 0.1)"],
+    "summary": ["Charge"],
 }
 _BUDGET: Final = {
     "terms": {"population": "residents", "epsilon": "3", "per_analyst": "1", "neighbours": "add-remove"},
